@@ -1,0 +1,2 @@
+//! Bindings of the few RTEMS headers that rtems-ioc uses.
+#![no_std]

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! What the protocol asks of whoever has the process variables.
+//!
+//! The server is generic over this trait, so that a read is a direct call and a test brings its own values.
+
+use crate::value::{NativeType, Reading};
+
+/// A process variable as a channel sees it: a dense index (below [`Provider::capacity`]) and which view of it
+/// (0 is the value; others are fields or the long-string form, as the provider likes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PvId {
+    /// Dense index of the process variable.
+    pub index: u32,
+    /// Which view of it.
+    pub view: u8,
+}
+
+/// What CREATE_CHAN answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelInfo {
+    /// Native type of this view.
+    pub native: NativeType,
+    /// Maximum number of elements.
+    pub max_count: u32,
+}
+
+/// What a client may do with a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// May read and subscribe.
+    pub read: bool,
+    /// May write.
+    pub write: bool,
+}
+
+/// Which kinds of change an event stands for: the DBE_* bits of EVENT_ADD.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventMask(pub u8);
+
+impl EventMask {
+    /// The value changed by more than the monitor deadband.
+    pub const VALUE: EventMask = EventMask(1);
+    /// The value changed by more than the archive deadband.
+    pub const LOG: EventMask = EventMask(2);
+    /// Alarm status or severity changed.
+    pub const ALARM: EventMask = EventMask(4);
+    /// Metadata changed.
+    pub const PROPERTY: EventMask = EventMask(8);
+
+    /// Any bit in common.
+    pub const fn intersects(self, other: EventMask) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Bits of both.
+    pub const fn union(self, other: EventMask) -> EventMask {
+        EventMask(self.0 | other.0)
+    }
+}
+
+/// Who is at the other end of a circuit.
+#[derive(Clone, Copy, Debug)]
+pub struct Client<'a> {
+    /// IPv4 address of the peer, host order.
+    pub address: u32,
+    /// TCP port of the peer.
+    pub port: u16,
+    /// User name as the client claims it; empty if it never did.
+    pub user: &'a [u8],
+    /// Host name as the client claims it; empty if it never did.
+    pub host: &'a [u8],
+}
+
+/// A put as it arrived: plain elements in network byte order.
+#[derive(Clone, Copy, Debug)]
+pub struct Put<'a> {
+    /// Type of the elements on the wire.
+    pub from: NativeType,
+    /// Number of elements, checked against `bytes`.
+    pub count: u32,
+    /// The elements, big-endian. One string may be shorter than 40 bytes; several are 40 bytes each.
+    pub bytes: &'a [u8],
+}
+
+/// How a put went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PutOutcome {
+    /// Done, processing included.
+    Done,
+    /// Accepted; [`Provider::next_completion`] will name this token when processing has ended.
+    Later(u32),
+}
+
+/// Why a get or put failed; the server turns it into the ECA status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PvError {
+    /// No such conversion, or the text does not parse (ECA_GETFAIL, ECA_PUTFAIL).
+    Conversion,
+    /// More elements than the PV has (ECA_BADCOUNT).
+    Count,
+    /// Not writable (ECA_NOWTACCESS) or not readable (ECA_NORDACCESS).
+    Access,
+    /// The application refused (ECA_PUTFAIL).
+    Refused,
+    /// A put-callback is still in progress (ECA_PUTCBINPROG).
+    Busy,
+    /// No memory for it (ECA_ALLOCMEM).
+    Memory,
+}
+
+/// A change to be sent to subscribers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which process variable, which view.
+    pub pv: PvId,
+    /// What kind of change.
+    pub mask: EventMask,
+}
+
+/// Whoever has the process variables.
+pub trait Provider {
+    /// Upper bound of the indices handed out so far.
+    fn capacity(&self) -> u32;
+
+    /// Looks a channel name up; constant time. The name has no terminator and may be anything.
+    fn find(&self, name: &[u8]) -> Option<PvId>;
+
+    /// Type and size of a view.
+    fn info(&self, pv: PvId) -> ChannelInfo;
+
+    /// Name of the record type, for DBR_CLASS_NAME.
+    fn class_name(&self, pv: PvId) -> &str;
+
+    /// What this client may do.
+    fn access(&self, pv: PvId, client: &Client<'_>) -> Access;
+
+    /// Hands the current reading to `visit`; computed values are computed now.
+    fn read<R>(&mut self, pv: PvId, visit: impl FnOnce(&Reading<'_>) -> R) -> Result<R, PvError>;
+
+    /// Writes. Subscribers hear of it through [`Provider::next_change`].
+    fn put(
+        &mut self,
+        pv: PvId,
+        put: &Put<'_>,
+        client: &Client<'_>,
+        completion: bool,
+    ) -> Result<PutOutcome, PvError>;
+
+    /// The next change that subscribers have not heard of.
+    fn next_change(&mut self) -> Option<Change>;
+
+    /// The next put that was answered with [`PutOutcome::Later`] and has ended: token and result.
+    fn next_completion(&mut self) -> Option<(u32, Result<(), PvError>)>;
+
+    /// The first subscription to this PV came (true) or the last one went (false): periodic values need sampling only
+    /// while somebody listens.
+    fn watched(&mut self, pv: PvId, watched: bool);
+}

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The only place that knows the operating system: clock, tasks, console, sockets, heap access.

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The TCP echo, discard and source task.
