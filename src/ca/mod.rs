@@ -3,6 +3,4 @@
 
 mod provider;
 
-pub use provider::{
-    Access, Change, ChannelInfo, Client, EventMask, Provider, Put, PutOutcome, PvError, PvId,
-};
+pub use provider::{Access, Change, ChannelInfo, Client, Provider, PutOutcome, PvError, PvId};

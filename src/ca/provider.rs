@@ -3,7 +3,7 @@
 //!
 //! The server is generic over this trait, so that a read is a direct call and a test brings its own values.
 
-use crate::value::{NativeType, Reading};
+use crate::value::{EventMask, NativeType, Reading, WireElements};
 
 /// A process variable as a channel sees it: a dense index (below [`Provider::capacity`]) and which view of it
 /// (0 is the value; others are fields or the long-string form, as the provider likes).
@@ -33,31 +33,6 @@ pub struct Access {
     pub write: bool,
 }
 
-/// Which kinds of change an event stands for: the DBE_* bits of EVENT_ADD.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventMask(pub u8);
-
-impl EventMask {
-    /// The value changed by more than the monitor deadband.
-    pub const VALUE: EventMask = EventMask(1);
-    /// The value changed by more than the archive deadband.
-    pub const LOG: EventMask = EventMask(2);
-    /// Alarm status or severity changed.
-    pub const ALARM: EventMask = EventMask(4);
-    /// Metadata changed.
-    pub const PROPERTY: EventMask = EventMask(8);
-
-    /// Any bit in common.
-    pub const fn intersects(self, other: EventMask) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Bits of both.
-    pub const fn union(self, other: EventMask) -> EventMask {
-        EventMask(self.0 | other.0)
-    }
-}
-
 /// Who is at the other end of a circuit.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
@@ -69,17 +44,6 @@ pub struct Client<'a> {
     pub user: &'a [u8],
     /// Host name as the client claims it; empty if it never did.
     pub host: &'a [u8],
-}
-
-/// A put as it arrived: plain elements in network byte order.
-#[derive(Clone, Copy, Debug)]
-pub struct Put<'a> {
-    /// Type of the elements on the wire.
-    pub from: NativeType,
-    /// Number of elements, checked against `bytes`.
-    pub count: u32,
-    /// The elements, big-endian. One string may be shorter than 40 bytes; several are 40 bytes each.
-    pub bytes: &'a [u8],
 }
 
 /// How a put went.
@@ -141,7 +105,7 @@ pub trait Provider {
     fn put(
         &mut self,
         pv: PvId,
-        put: &Put<'_>,
+        put: &WireElements<'_>,
         client: &Client<'_>,
         completion: bool,
     ) -> Result<PutOutcome, PvError>;

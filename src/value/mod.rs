@@ -6,15 +6,19 @@
 
 mod alarm;
 mod elements;
+mod event;
 mod metadata;
 mod stamp;
 mod text;
+mod wire_elements;
 
 pub use alarm::{Alarm, Severity, Status};
 pub use elements::{Elements, NativeType};
+pub use event::EventMask;
 pub use metadata::{Limits, Metadata, States};
 pub use stamp::Stamp;
 pub use text::Text;
+pub use wire_elements::WireElements;
 
 /// All that one read of a process variable can answer, borrowed for the length of that read.
 #[derive(Clone, Copy, Debug)]
