@@ -1,2 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The only place that knows the operating system: clock, tasks, console, sockets, heap access.
+
+#[cfg(feature = "hosted")]
+pub mod hosted;
