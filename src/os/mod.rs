@@ -3,3 +3,5 @@
 
 #[cfg(feature = "hosted")]
 pub mod hosted;
+#[cfg(all(feature = "board", not(feature = "hosted")))]
+pub mod board;

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The gates: each takes objects or text and returns the list of what is wrong, empty when nothing is.
+
+| gate      | keeps out                                                                                          |
+|-----------|----------------------------------------------------------------------------------------------------|
+| altivec   | vector instructions: RTEMS 4.9 saves no vector registers, an MPC750 has none                       |
+| tls       | thread-local storage: the link scripts up to 4.9 have no .tdata                                    |
+| undefined | references that an image without this package's knowledge cannot satisfy                           |
+| returns   | structs returned by value over the C boundary: rustc and GCC disagree below 9 bytes on PowerPC     |
+| hooks     | malloc, lock, print or panic within reach of a wrapped heap function: deadlock or endless recursion |
+| marker    | an archive or image in which the hooks are absent                                                  |
+| limits    | an image that the board's firmware or link map cannot take                                         |
+"""
+
+import fnmatch
+import re
+import struct
+
+import elf
+
+# --- AltiVec ---------------------------------------------------------------------------------------------------------
+
+# Extended opcodes under primary opcode 31: lvsl lvebx lvsr lvehx lvewx lvx lvxl stvebx stvehx stvewx stvx stvxl dst dstst dss.
+_VECTOR_31 = {6, 7, 38, 39, 71, 103, 359, 135, 167, 199, 231, 487, 342, 374, 822}
+_VRSAVE = 256
+
+
+def is_vector(word):
+    """Is this 32-bit PowerPC instruction one of AltiVec (or a move from or to VRSAVE)?"""
+    primary = word >> 26
+    if primary == 4:
+        return True
+    if primary != 31:
+        return False
+    extended = (word >> 1) & 0x3FF
+    if extended in (339, 467):  # mfspr, mtspr: the register number is written in two halves
+        return ((word >> 16) & 0x1F) | ((word >> 11) & 0x1F) << 5 == _VRSAVE
+    return extended in _VECTOR_31
+
+
+def altivec(objects):
+    """AltiVec instructions in PowerPC code."""
+    wrong = []
+    for found in objects:
+        if found.machine != elf.EM_PPC:
+            continue
+        for section in found.sections:
+            if not section.executable:
+                continue
+            words = struct.unpack(f"{found.order}{len(section.data) // 4}I", section.data[: len(section.data) & ~3])
+            for at, word in enumerate(words):
+                if is_vector(word):
+                    wrong.append(f"{found.name}({section.name}+{4 * at:#x}): AltiVec instruction {word:#010x}")
+    return wrong
+
+
+# --- TLS -------------------------------------------------------------------------------------------------------------
+
+
+def tls(objects):
+    """Sections or symbols of thread-local storage."""
+    wrong = []
+    for found in objects:
+        for section in found.sections:
+            if section.flags & elf.SHF_TLS and section.size:
+                wrong.append(f"{found.name}: thread-local section {section.name} of {section.size} bytes")
+        for symbol in found.symbols:
+            if symbol.type == elf.STT_TLS and symbol.name:
+                wrong.append(f"{found.name}: thread-local symbol {symbol.name}")
+    return wrong
+
+
+# --- undefined symbols -----------------------------------------------------------------------------------------------
+
+
+def read_allowed(path):
+    """The names of an allowed list: one a line, `*` stands for any text, `#` starts a comment."""
+    with open(path, encoding="utf-8") as file:
+        lines = (line.split("#")[0].strip() for line in file)
+        return {line for line in lines if line}
+
+
+def undefined(objects, allowed):
+    """References that neither the archive itself nor the allowed list answers."""
+    defined, wanted = set(), {}
+    for found in objects:
+        for symbol in found.symbols:
+            if symbol.undefined and symbol.binding != elf.STB_WEAK:
+                wanted.setdefault(symbol.name, found.name)
+            elif symbol.section and symbol.binding != 0:
+                defined.add(symbol.name)
+    return [
+        f"{wanted[name]}: undefined {name} is not in the allowed list"
+        for name in sorted(set(wanted) - defined)
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in allowed)
+    ]
+
+
+# --- struct returns --------------------------------------------------------------------------------------------------
+
+_SCALARS = re.compile(
+    r"^(?:(?:::)?(?:core::ffi::|cty::|libc::|std::os::raw::)?"
+    r"(?:[iu](?:8|16|32|64|size)|f32|f64|bool|c_(?:[us]?char|short|ushort|int|uint|long|ulong|longlong|ulonglong|float|double)|size_t|ssize_t|void|c_void)"
+    r"|\*(?:const|mut)\s.*|!|\(\)|&.*|(?:::core::option::)?Option<.*)$"
+)
+_SIGNATURE = re.compile(
+    r"extern\s+\"C\"\s+fn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*(?:where[^{]*)?[{;]", re.S
+)
+_DECLARED = re.compile(r"\bfn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*;", re.S)
+_EXTERN_BLOCK = re.compile(r"extern\s+\"C\"\s*\{(.*?)\n\s*\}", re.S)
+_ALIAS = re.compile(r"\btype\s+(\w+)\s*=\s*([^;]+);")
+
+
+def returns(sources):
+    """C-boundary functions in Rust text ({name: text}) that return something else than a scalar or a pointer."""
+    aliases = {}
+    for text in sources.values():
+        aliases.update({name: meaning.strip() for name, meaning in _ALIAS.findall(text)})
+    wrong = []
+    for where, text in sources.items():
+        text = re.sub(r"//[^\n]*", "", text)
+        functions = _SIGNATURE.findall(text)
+        for block in _EXTERN_BLOCK.findall(text):
+            functions += _DECLARED.findall(block)
+        for name, _arguments, result in functions:
+            meaning = result.strip()
+            for _ in range(8):
+                meaning = aliases.get(meaning.split("::")[-1], meaning) if meaning else meaning
+            if meaning and not _SCALARS.match(meaning):
+                wrong.append(f"{where}: {name} returns {result.strip()} by value: use an out pointer")
+    return wrong
+
+
+# --- what the hooks can reach ----------------------------------------------------------------------------------------
+
+FORBIDDEN = re.compile(
+    r"^(?:malloc|calloc|realloc|free|posix_memalign|memalign|rtems_memalign|aligned_alloc|abort"
+    r"|printk|printf|vprintf|fprintf|snprintf|puts|putk|rtems_fatal.*|rtems_panic"
+    r"|_RTEMS_Lock_allocator|_RTEMS_Unlock_allocator|_API_Mutex_Lock|_Mutex_.*|rtems_semaphore_.*|pthread_mutex_.*"
+    r"|.*_4core9panicking.*|.*_4core3fmt.*|.*rust_begin_unwind.*|.*___rust_(?:alloc|dealloc|realloc).*)$"
+)
+
+
+def call_graph(objects):
+    """{(object, section): set of symbol names it refers to} and {symbol: [(object, section)]} for everything in code."""
+    refers, defined = {}, {}
+    for number, found in enumerate(objects):
+        for section in found.sections:
+            if section.flags & elf.SHF_ALLOC:
+                refers[number, section.index] = [symbol for _, symbol in found.relocations(section)]
+        for symbol in found.symbols:
+            if symbol.section and symbol.section < len(found.sections) and symbol.name:
+                defined.setdefault(symbol.name, []).append((number, symbol.section, symbol.binding))
+    return refers, defined
+
+
+def reachable(objects, roots):
+    """{symbol name: the path of names by which it is reached} from the functions named in `roots`.
+
+    Every relocation counts as a call, so a function whose address is only taken is reached as well. It looks at whole
+    sections: compile with one function per section.
+    """
+    refers, defined = call_graph(objects)
+    paths, queue = {}, []
+    for root in roots:
+        for number, section, _binding in defined.get(root, []):
+            paths[root] = [root]
+            queue.append(((number, section), root))
+    seen = set()
+    while queue:
+        place, name = queue.pop(0)
+        if place in seen:
+            continue
+        seen.add(place)
+        for symbol in refers.get(place, []):
+            number = place[0]
+            if symbol.section and symbol.type == elf.STT_SECTION:
+                label = objects[number].sections[symbol.section].name
+                targets = [(number, symbol.section)]
+            elif symbol.section and symbol.binding == 0:
+                label, targets = symbol.name, [(number, symbol.section)]
+            else:
+                label = symbol.name
+                targets = [(n, s) for n, s, binding in defined.get(symbol.name, []) if binding != 0]
+            if label and label not in paths:
+                paths[label] = paths[name] + [label]
+            queue += [(target, label) for target in targets if target not in seen]
+    return paths
+
+
+def hooks(objects, roots):
+    """Forbidden functions within reach of the wrapped heap entry points `roots`."""
+    paths = reachable(objects, roots)
+    wrong = [f"{root}: not in the archive" for root in roots if root not in paths]
+    for name, path in sorted(paths.items()):
+        if FORBIDDEN.match(name.removeprefix(".text.")):
+            wrong.append("heap hook reaches " + name + ": " + " -> ".join(path))
+    return wrong
+
+
+# --- markers and limits ----------------------------------------------------------------------------------------------
+
+
+def marker(objects, names):
+    """Names that must be defined, so that the hooks are known to be there."""
+    defined = {symbol.name for found in objects for symbol in found.symbols if symbol.section}
+    return [f"{name} is not defined: the heap hooks are not in this file" for name in names if name not in defined]
+
+
+def limits(objects, maximum):
+    """An image whose loaded bytes and bss end beyond `maximum` bytes above its lowest section."""
+    wrong = []
+    for found in objects:
+        loaded = [s for s in found.sections if s.flags & elf.SHF_ALLOC and s.size]
+        if not loaded:
+            continue
+        size = max(s.address + s.size for s in loaded) - min(s.address for s in loaded)
+        if size > maximum:
+            wrong.append(f"{found.name}: spans {size} bytes, the board takes {maximum}")
+    return wrong
