@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! The only place that knows the operating system: clock, tasks, console, sockets, heap access.
+//! The only place that knows the operating system.
+//!
+//! The rest of the package sees it through the traits here: [`System`] is the family of types and calls that one
+//! operating system supplies. `hosted` is Linux; `rtems` is RTEMS with either of its network stacks; the unit tests
+//! bring a scripted one. So `net`, `tcpecho` and `shell` compile for a target that has neither.
+
+#[cfg(feature = "server")]
+mod readiness;
+#[cfg(feature = "server")]
+pub mod socket;
+#[cfg(feature = "server")]
+mod system;
 
 #[cfg(all(feature = "board", not(feature = "hosted")))]
 pub mod board;
 #[cfg(feature = "hosted")]
 pub mod hosted;
+
+#[cfg(feature = "server")]
+pub use readiness::{Interest, Poller, Readiness, Wake};
+#[cfg(feature = "server")]
+pub use system::{Descriptors, Interface, Lock, Role, SpawnError, System, Task};

@@ -1,4 +1,77 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! Linux.
+//! Linux: the operating system of the hosted program.
 
+mod clock;
+pub mod console;
+mod interfaces;
+mod mutex;
+mod process;
 pub mod rtex;
+pub mod signals;
+mod task;
+
+use super::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
+use super::socket::poll::PollSet;
+use super::socket::{Address, DatagramOptions, SocketError};
+use super::{Descriptors, Interface, Role, SpawnError, System};
+use crate::value::Stamp;
+
+pub use mutex::Mutex;
+pub use task::Thread;
+
+/// Linux as a [`System`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hosted;
+
+impl System for Hosted {
+    type Stream = BsdStream;
+    type Listener = BsdListener;
+    type Datagram = BsdDatagram;
+    type Poller = PollSet;
+    type Mutex<T: Send + 'static> = Mutex<T>;
+    type Task = Thread;
+
+    fn monotonic_ms(&self) -> u64 {
+        clock::monotonic_ms()
+    }
+
+    fn wall(&self) -> Stamp {
+        clock::wall()
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        clock::monotonic_ns()
+    }
+
+    fn sleep_ms(&self, milliseconds: u64) {
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+    }
+
+    fn listen(&self, at: Address, backlog: u16) -> Result<BsdListener, SocketError> {
+        BsdListener::open(at, backlog)
+    }
+
+    fn datagram(&self, at: Address, options: DatagramOptions) -> Result<BsdDatagram, SocketError> {
+        BsdDatagram::open(at, options)
+    }
+
+    fn connect(&self, to: Address) -> Result<BsdStream, SocketError> {
+        BsdStream::connect(to)
+    }
+
+    fn poller(&self) -> Result<PollSet, SocketError> {
+        PollSet::new()
+    }
+
+    fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {
+        interfaces::visit(visit)
+    }
+
+    fn spawn(&self, role: Role, entry: impl FnOnce() + Send + 'static) -> Result<Thread, SpawnError> {
+        task::spawn(role, entry)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors> {
+        process::descriptors()
+    }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! Readiness by poll(2): Linux, and sockets under libbsd.
+//!
+//! The array given to poll is indexed by token, so that nothing is searched; unused places hold descriptor -1, which
+//! poll skips. Waking is a byte on a loopback UDP socket: under libbsd poll works on sockets only (on a pipe it reports
+//! errors and spins).
+
+#![allow(unsafe_code)]
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::bsd::{BsdDatagram, last_error};
+use super::sys::{self, pollfd};
+use super::{Address, Datagram, DatagramOptions, Descriptor, SocketError};
+use crate::os::{Interest, Poller, Readiness, Wake};
+
+const UNUSED: pollfd = pollfd { fd: -1, events: 0, revents: 0 };
+
+/// A set of sockets to wait for.
+pub struct PollSet {
+    /// Place 0 is the waker's; place `token + 1` the caller's.
+    places: Vec<pollfd>,
+    waker: Arc<BsdDatagram>,
+    /// Places that the last wait found ready and that `next_ready` has not returned yet.
+    ready: usize,
+}
+
+impl PollSet {
+    /// A set with nothing but its waker.
+    pub fn new() -> Result<PollSet, SocketError> {
+        let options =
+            DatagramOptions { shared: false, broadcast: false, receive_buffer: 0, multicast_ttl: 1 };
+        let waker = BsdDatagram::open(Address::new(Address::LOOPBACK, 0), options)?;
+        waker.connect_to_itself()?;
+        let mut places = Vec::new();
+        places.try_reserve(8).map_err(|_| SocketError::NoBuffers)?;
+        places.push(pollfd { fd: waker.descriptor(), events: sys::POLLIN, revents: 0 });
+        Ok(PollSet { places, waker: Arc::new(waker), ready: 0 })
+    }
+}
+
+impl Poller for PollSet {
+    type Waker = PollWaker;
+
+    fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError> {
+        let place = token + 1;
+        if place >= self.places.len() {
+            let more = place + 1 - self.places.len();
+            self.places.try_reserve(more).map_err(|_| SocketError::NoBuffers)?;
+            self.places.resize(place + 1, UNUSED);
+        }
+        let mut events = 0;
+        if interest.read {
+            events |= sys::POLLIN;
+        }
+        if interest.write {
+            events |= sys::POLLOUT;
+        }
+        // Without interest a dead connection would still report POLLHUP for ever: leave it out altogether.
+        let fd = if events == 0 { -1 } else { descriptor };
+        let place = &mut self.places[place];
+        place.fd = fd;
+        place.events = events;
+        Ok(())
+    }
+
+    fn forget(&mut self, token: usize) {
+        if let Some(place) = self.places.get_mut(token + 1) {
+            *place = UNUSED;
+        }
+        while self.places.len() > 1 && self.places.last().is_some_and(|last| last.fd < 0) {
+            self.places.pop();
+        }
+    }
+
+    fn wait(&mut self, timeout_ms: Option<u64>) -> Result<(), SocketError> {
+        let timeout = timeout_ms.map_or(-1, |ms| i32::try_from(ms).unwrap_or(i32::MAX));
+        self.ready = 0;
+        // SAFETY: the pointer and the number describe `places`, which nobody else touches during the call.
+        let found = unsafe { sys::poll(self.places.as_mut_ptr(), self.places.len() as _, timeout) };
+        if found < 0 {
+            return match last_error() {
+                SocketError::Interrupted => Ok(()),
+                other => Err(other),
+            };
+        }
+        self.ready = found as usize;
+        if self.ready > 0 && self.places[0].revents != 0 {
+            self.ready -= 1;
+            let mut buffer = [0; 16];
+            while self.waker.recv_connected(&mut buffer).is_ok() {}
+        }
+        Ok(())
+    }
+
+    fn next_ready(&mut self, from: &mut usize) -> Option<(usize, Readiness)> {
+        while self.ready > 0 {
+            let token = *from;
+            let place = self.places.get_mut(token + 1)?;
+            *from += 1;
+            // A place without descriptor may still hold an old answer: poll does not touch it on every system.
+            if place.fd < 0 || place.revents == 0 {
+                continue;
+            }
+            self.ready -= 1;
+            let revents = place.revents;
+            // Errors and hang-ups show in the next recv or send, so they count as ready for both.
+            let other = revents & !(sys::POLLIN | sys::POLLOUT) != 0;
+            return Some((
+                token,
+                Readiness {
+                    read: other || revents & sys::POLLIN != 0,
+                    write: other || revents & sys::POLLOUT != 0,
+                },
+            ));
+        }
+        None
+    }
+
+    fn waker(&self) -> Result<PollWaker, SocketError> {
+        Ok(PollWaker(Arc::clone(&self.waker)))
+    }
+}
+
+/// Wakes a [`PollSet`].
+pub struct PollWaker(Arc<BsdDatagram>);
+
+impl Wake for PollWaker {
+    fn wake(&self) {
+        // A full socket buffer means that enough wake-ups are pending already.
+        let _ = self.0.send_connected(&[1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn socket() -> BsdDatagram {
+        let options =
+            DatagramOptions { shared: false, broadcast: false, receive_buffer: 0, multicast_ttl: 1 };
+        BsdDatagram::open(Address::new(Address::LOOPBACK, 0), options).unwrap()
+    }
+
+    #[test]
+    fn only_what_is_ready_is_reported() {
+        let (mut a, b) = (socket(), socket());
+        let mut set = PollSet::new().unwrap();
+        set.watch(3, a.descriptor(), Interest::READ).unwrap();
+        set.watch(5, b.descriptor(), Interest::READ).unwrap();
+        set.wait(Some(0)).unwrap();
+        assert_eq!(set.next_ready(&mut 0), None);
+        a.send_to(b"x", b.local()).unwrap();
+        set.wait(Some(1000)).unwrap();
+        let mut from = 0;
+        assert_eq!(set.next_ready(&mut from), Some((5, Readiness { read: true, write: false })));
+        assert_eq!(set.next_ready(&mut from), None);
+        set.watch(5, b.descriptor(), Interest::NONE).unwrap();
+        set.watch(3, a.descriptor(), Interest { read: true, write: true }).unwrap();
+        set.wait(Some(1000)).unwrap();
+        assert_eq!(set.next_ready(&mut 0), Some((3, Readiness { read: false, write: true })));
+        set.forget(3);
+        set.forget(5);
+        set.wait(Some(0)).unwrap();
+        assert_eq!(set.next_ready(&mut 0), None);
+    }
+
+    #[test]
+    fn a_waker_ends_a_wait_and_leaves_nothing_behind() {
+        let mut set = PollSet::new().unwrap();
+        let waker = set.waker().unwrap();
+        let other = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            for _ in 0..100 {
+                waker.wake();
+            }
+        });
+        let start = Instant::now();
+        set.wait(Some(10_000)).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert_eq!(set.next_ready(&mut 0), None);
+        other.join().unwrap();
+        set.wait(Some(0)).unwrap();
+        let start = Instant::now();
+        set.wait(Some(30)).unwrap();
+        assert!(start.elapsed() >= Duration::from_millis(25));
+    }
+}

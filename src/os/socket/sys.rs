@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! Every C item that the sockets use, and the few places where the systems differ in them.
+
+#[cfg(feature = "hosted")]
+pub use libc::{
+    AF_INET, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAGAIN, ECONNABORTED, ECONNREFUSED, ECONNRESET, EINPROGRESS,
+    EINTR, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOTCONN, EPERM, EPIPE, ETIMEDOUT, F_GETFL, F_SETFL,
+    IP_ADD_MEMBERSHIP, IP_MULTICAST_TTL, IPPROTO_IP, IPPROTO_TCP, O_NONBLOCK, POLLIN, POLLOUT, SHUT_RDWR,
+    SHUT_WR, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_RCVBUF, SO_REUSEADDR, SO_REUSEPORT, SOCK_DGRAM,
+    SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, accept, bind, c_int, c_void, close, connect, fcntl, getsockname,
+    getsockopt, in_addr, ip_mreq, listen, poll, pollfd, recv, recvfrom, send, sendto, setsockopt, shutdown,
+    sockaddr, sockaddr_in, socket, socklen_t,
+};
+
+/// A peer that has gone must be an error of `send`, not a signal.
+#[cfg(feature = "hosted")]
+pub const SEND_FLAGS: c_int = libc::MSG_NOSIGNAL;
+
+/// Descriptors of this program are nobody else's: applied to each new socket.
+#[cfg(feature = "hosted")]
+pub fn close_on_exec(descriptor: c_int) {
+    // SAFETY: fcntl with F_SETFD takes an integer and touches no memory of ours; a bad descriptor is an error.
+    unsafe { fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
+}
+
+/// The error of the last call in this task.
+#[cfg(feature = "hosted")]
+pub fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// An IPv4 socket address; both arguments in host order.
+#[cfg(feature = "hosted")]
+pub fn socket_address(ip: u32, port: u16) -> sockaddr_in {
+    sockaddr_in {
+        sin_family: AF_INET as u16,
+        sin_port: port.to_be(),
+        sin_addr: in_addr { s_addr: ip.to_be() },
+        sin_zero: [0; 8],
+    }
+}
