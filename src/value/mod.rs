@@ -5,6 +5,7 @@
 //! own server. It knows neither a message nor a record.
 
 mod alarm;
+pub mod convert;
 mod elements;
 mod event;
 mod metadata;

@@ -21,6 +21,14 @@ impl Text {
         (text, kept == end)
     }
 
+    /// What `fill` writes into 40 zero bytes; the last one stays the terminator.
+    pub fn written(fill: impl FnOnce(&mut [u8; 40])) -> Text {
+        let mut text = Self::EMPTY;
+        fill(&mut text.0);
+        text.0[Self::SIZE - 1] = 0;
+        text
+    }
+
     /// The bytes before the terminator.
     pub fn as_bytes(&self) -> &[u8] {
         let end = self.0.iter().position(|&b| b == 0).unwrap_or(Self::SIZE - 1);
