@@ -3,5 +3,6 @@
 
 pub mod acceptor;
 pub mod plan;
+pub mod provider;
 pub mod service;
 pub mod settings;
