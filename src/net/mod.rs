@@ -1,2 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! Sockets and the one event loop that joins `ca`, `pv` and `pool`.
+//! Joins the protocol to sockets: one task, one event loop, all circuits.
+
+pub mod acceptor;
+pub mod plan;
+pub mod provider;
+pub mod service;
+pub mod settings;

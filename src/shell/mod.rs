@@ -1,2 +1,74 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The commands, the same on the RTEMS shell and hosted.
+//!
+//! [`COMMANDS`] is the table: RTEMS registers each of its rows with its own shell, the hosted program looks lines up
+//! in it. What a command acts on is registered once at the start ([`register`]). Commands need little stack (an RTEMS
+//! shell may have 16 KiB) and never print while they hold a server up: a slow console must not stop the circuits.
+
+mod commands;
+mod page;
+mod prompt;
+
+pub use commands::COMMANDS;
+pub use page::Page;
+pub use prompt::{Outcome, run_line};
+
+use core::fmt;
+
+/// A command as the RTEMS shell wants it.
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// The group in which the RTEMS shell's `help` lists it.
+    pub topic: &'static str,
+    /// Arguments and purpose, in one line or a few.
+    pub usage: &'static str,
+    /// Runs it; the arguments do not include the name. Returns [`OK`], [`FAILED`] or [`USAGE`].
+    pub run: fn(out: &mut dyn fmt::Write, arguments: &[&str]) -> i32,
+}
+
+/// Done.
+pub const OK: i32 = 0;
+/// Not done; the output says why.
+pub const FAILED: i32 = 1;
+/// The arguments are wrong; the output says how they should be.
+pub const USAGE: i32 = 2;
+
+/// What the commands act on.
+pub trait Services: Sync {
+    /// Shows the heap's state; `walk` compares it with a walk over the whole heap.
+    fn pool_status(&self, walk: bool, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// Shows the Channel Access server; each level (0 to 4) shows more.
+    fn server_report(&self, level: u8, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// Starts the Channel Access server again.
+    fn start_server(&self, out: &mut dyn fmt::Write) -> i32;
+
+    /// Stops it: circuits are closed, searches are not answered.
+    fn stop_server(&self, out: &mut dyn fmt::Write) -> i32;
+
+    /// Lists the process variables whose names contain the text.
+    fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// Starts tcpecho; `None` as port means where it was before.
+    fn start_echo(&self, port: Option<u16>, out: &mut dyn fmt::Write) -> i32;
+
+    /// Stops it.
+    fn stop_echo(&self, out: &mut dyn fmt::Write) -> i32;
+
+    /// Shows its clients and counters.
+    fn echo_report(&self, out: &mut dyn fmt::Write) -> fmt::Result;
+}
+
+static SERVICES: spin::Once<&'static dyn Services> = spin::Once::new();
+
+/// Says what the commands act on; the first call counts. To be called before any other task runs a command.
+pub fn register(services: &'static dyn Services) {
+    SERVICES.call_once(|| services);
+}
+
+/// What was registered.
+fn services() -> Option<&'static dyn Services> {
+    SERVICES.get().copied()
+}

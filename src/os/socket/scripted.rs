@@ -27,6 +27,13 @@ pub struct Script {
     pub no_delay: bool,
 }
 
+impl Script {
+    /// Some answers were not given yet.
+    pub fn has_more(&self) -> bool {
+        !self.receives.is_empty() || !self.sends.is_empty()
+    }
+}
+
 /// A test's handle on a script; the stream made from it plays it.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<Mutex<Script>>);
@@ -75,6 +82,13 @@ impl Control {
 /// Plays a [`Script`].
 #[derive(Debug)]
 pub struct ScriptedStream(Control);
+
+impl ScriptedStream {
+    /// The handle that it was made from.
+    pub fn control(&self) -> &Control {
+        &self.0
+    }
+}
 
 impl Drop for ScriptedStream {
     fn drop(&mut self) {

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! What each heap operation does to the set of free blocks.
+//!
+//! ```text
+//!      P                 b                 n            hi
+//! -----+-----------------+-----------------+------------+----   P, N: the neighbours, if free
+//!      | free, prev_size | this block      | free       |        PU(b) = 0 iff P is free
+//! -----+-----------------+-----------------+------------+----   next_free(n) as _Heap_Free decides it
+//! ```
+//!
+//! Since free blocks are never adjacent, allocation turns one free block into at most free|used|free, freeing merges at
+//! most three pieces into one, and resizing only moves the lower end of the free block behind.
+
+use super::{ATTACH_TRIES, STRIKE_DISTANCE, STRIKES, Tracker};
+use crate::heap::index::Index;
+use crate::heap::layout::{Family, Version};
+use crate::heap::memory::Memory;
+use crate::heap::tags::{PREVIOUS_USED, Tags};
+
+/// What was seen of a block before it was freed.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FreeNote {
+    /// Its size; 0: not recorded (null pointer, not a block of this heap, not attached).
+    size: usize,
+    /// Size of the free block before it, 0 if that is used.
+    previous: usize,
+    /// Size of the free block behind it, 0 if that is used.
+    next: usize,
+    /// The first address behind both: where the freed block will end.
+    end: usize,
+}
+
+/// What was seen of a block before it was resized.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResizeNote {
+    /// The block; 0: not recorded.
+    block: usize,
+    /// Size of the free block behind it, 0 if that is used.
+    next: usize,
+    /// The first address behind both: it stays whatever resizing does.
+    end: usize,
+}
+
+impl<V: Version> Tracker<V> {
+    /// After an allocation returned `pointer`, or 0 if it failed.
+    #[inline(always)]
+    pub fn allocated<M: Memory>(&mut self, memory: &M, heap: usize, pointer: usize) {
+        if heap != self.active {
+            self.unrecorded(memory, heap, pointer == 0);
+            return;
+        }
+        self.operations = self.operations.wrapping_add(1);
+        let tags = Tags::<V, M>::new(memory, heap);
+        if pointer == 0 {
+            self.failed = self.failed.wrapping_add(1);
+            self.finish(tags, memory);
+            return;
+        }
+        let block = self.block_of(pointer);
+        let range = tags.range();
+        if range.contains(block) {
+            let size_and_flag = tags.size_and_flag(block);
+            let size = size_and_flag & !PREVIOUS_USED;
+            let next = tags.at(block, size);
+            if range.contains(next) {
+                let below = if size_and_flag == size { tags.previous_size(block) } else { 0 };
+                let above = tags.free_size_at(range, next);
+                // The free block that was chosen had used neighbours, so what is free beside us now is left of it.
+                self.remove(V::wrap(below.wrapping_add(size).wrapping_add(above)));
+                if below != 0 {
+                    self.add(below);
+                }
+                if above != 0 {
+                    self.add(above);
+                }
+            }
+        }
+        self.finish(tags, memory);
+    }
+
+    /// Before `pointer` is freed.
+    #[inline(always)]
+    pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize) -> FreeNote {
+        if heap != self.active {
+            return FreeNote::default();
+        }
+        let tags = Tags::<V, M>::new(memory, heap);
+        let block = self.block_of(pointer);
+        let range = tags.range();
+        if !range.contains(block) {
+            return FreeNote::default();
+        }
+        let size_and_flag = tags.size_and_flag(block);
+        let size = size_and_flag & !PREVIOUS_USED;
+        let next = tags.at(block, size);
+        if !range.contains(next) {
+            return FreeNote::default();
+        }
+        let previous = if size_and_flag == size { tags.previous_size(block) } else { 0 };
+        let above = tags.free_size_at(range, next);
+        FreeNote { size, previous, next: above, end: tags.at(next, above) }
+    }
+
+    /// After it was freed; `freed` is what the heap returned.
+    #[inline(always)]
+    pub fn after_free<M: Memory>(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool) {
+        if heap != self.active {
+            self.unrecorded(memory, heap, false);
+            return;
+        }
+        self.operations = self.operations.wrapping_add(1);
+        let tags = Tags::<V, M>::new(memory, heap);
+        if note.size != 0 && freed {
+            let merged = V::wrap(note.previous.wrapping_add(note.size).wrapping_add(note.next));
+            // HEAP_PROTECTION may only have queued the block: it is used until the heap frees it for good.
+            if !tags.previous_used(note.end) && tags.previous_size(note.end) == merged {
+                if note.previous != 0 {
+                    self.remove(note.previous);
+                }
+                if note.next != 0 {
+                    self.remove(note.next);
+                }
+                self.add(merged);
+            }
+        }
+        self.finish(tags, memory);
+    }
+
+    /// Before `pointer` is resized in place. Under HEAP_PROTECTION the delayed frees must have been made before.
+    #[inline(always)]
+    pub fn before_resize<M: Memory>(&mut self, memory: &M, heap: usize, pointer: usize) -> ResizeNote {
+        if matches!(V::LAYOUT.family, Family::V4_7) && heap == self.heap {
+            // Up to 4.9 shrinking frees the tail through _Heap_Free, which the difference below covers.
+            self.suspend();
+        } else if heap != self.active {
+            return ResizeNote::default();
+        }
+        let tags = Tags::<V, M>::new(memory, heap);
+        let block = self.block_of(pointer);
+        let range = tags.range();
+        if heap != self.heap || !range.contains(block) {
+            return ResizeNote::default();
+        }
+        let next = tags.at(block, tags.size(block));
+        if !range.contains(next) {
+            return ResizeNote::default();
+        }
+        let above = tags.free_size_at(range, next);
+        ResizeNote { block, next: above, end: tags.at(next, above) }
+    }
+
+    /// After it was resized, or was not: what is free behind the block tells.
+    #[inline(always)]
+    pub fn after_resize<M: Memory>(&mut self, memory: &M, heap: usize, note: &ResizeNote) {
+        if matches!(V::LAYOUT.family, Family::V4_7) && heap == self.heap {
+            self.resume();
+        }
+        if heap != self.active {
+            self.unrecorded(memory, heap, false);
+            return;
+        }
+        self.operations = self.operations.wrapping_add(1);
+        let tags = Tags::<V, M>::new(memory, heap);
+        if note.block != 0 {
+            let above = V::wrap(note.end.wrapping_sub(tags.at(note.block, tags.size(note.block))));
+            if above != note.next {
+                if note.next != 0 {
+                    self.remove(note.next);
+                }
+                if above != 0 {
+                    self.add(above);
+                }
+            }
+        }
+        self.finish(tags, memory);
+    }
+
+    /// Before `_Heap_Greedy_allocate`, which takes blocks past the entry points that are hooked.
+    pub fn before_greedy(&mut self, heap: usize) {
+        if heap == self.heap {
+            self.suspend();
+        }
+    }
+
+    /// After it: one walk.
+    pub fn after_greedy<M: Memory>(&mut self, memory: &M, heap: usize) {
+        if heap != 0 && heap == self.heap {
+            self.resume();
+            if self.active != 0 && self.resync(memory).is_err() {
+                self.give_up();
+            }
+        } else {
+            self.unrecorded(memory, heap, false);
+        }
+    }
+
+    /// The block that a user pointer belongs to: pointers of aligned requests may point up to a page into it.
+    #[inline(always)]
+    fn block_of(&self, pointer: usize) -> usize {
+        V::wrap((pointer & !self.page_mask).wrapping_sub(V::LAYOUT.header))
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, size: usize) {
+        self.free_bytes = V::wrap(self.free_bytes.wrapping_add(size));
+        self.free_blocks = self.free_blocks.wrapping_add(1);
+        self.index.add(size);
+        if size > self.witness {
+            self.witness = size;
+            self.witness_count = 1;
+        } else if size == self.witness {
+            self.witness_count = self.witness_count.wrapping_add(1);
+        }
+    }
+
+    #[inline(always)]
+    fn remove(&mut self, size: usize) {
+        self.free_bytes = V::wrap(self.free_bytes.wrapping_sub(size));
+        self.free_blocks = self.free_blocks.wrapping_sub(1);
+        self.index.remove(size);
+        if size == self.witness {
+            self.witness_count = self.witness_count.wrapping_sub(1);
+            if self.witness_count == 0 {
+                self.witness = 0;
+                self.witness_is_largest = false;
+            }
+        }
+    }
+
+    /// Compares with the heap's own counters and brings the bound up to date.
+    #[inline(always)]
+    fn finish<M: Memory>(&mut self, tags: Tags<'_, V, M>, memory: &M) {
+        let counted = tags.control(V::LAYOUT.free_size) == self.free_bytes
+            && tags.counter(V::LAYOUT.free_blocks) as usize == self.free_blocks;
+        if !counted {
+            self.mismatch(memory);
+            return;
+        }
+        if self.free_bytes < self.minimum_free_bytes {
+            self.minimum_free_bytes = self.free_bytes;
+        }
+        self.update_bound();
+    }
+
+    /// The bound is the witness if that is the largest; else the better of witness and lower end of the highest class.
+    #[inline(always)]
+    pub(super) fn update_bound(&mut self) {
+        if !self.witness_is_largest {
+            let Some(top) = self.index.top() else {
+                self.lower_bound = 0;
+                return;
+            };
+            let lower = Index::lower_bound(top);
+            if self.witness < lower {
+                self.lower_bound = lower;
+                return;
+            }
+            self.witness_is_largest = self.index.count(top) == self.witness_count;
+        }
+        self.lower_bound = self.witness;
+    }
+
+    /// An operation on a heap that is not being recorded: attach to it, unless that is hopeless or only suspended.
+    #[cold]
+    #[inline(never)]
+    fn unrecorded<M: Memory>(&mut self, memory: &M, heap: usize, failed: bool) {
+        if self.lost || self.suspended != 0 || heap == 0 {
+            return;
+        }
+        match self.attach(memory, heap) {
+            Ok(()) => self.failed = self.failed.wrapping_add(u32::from(failed)),
+            Err(_) => {
+                self.attach_failures += 1;
+                self.lost = self.attach_failures >= ATTACH_TRIES;
+            }
+        }
+    }
+
+    /// The heap's own counters differ: something changed it without telling us.
+    #[cold]
+    #[inline(never)]
+    fn mismatch<M: Memory>(&mut self, memory: &M) {
+        self.resyncs = self.resyncs.wrapping_add(1);
+        let distance = self.operations.wrapping_sub(self.last_mismatch);
+        self.last_mismatch = self.operations;
+        self.strikes = if distance < STRIKE_DISTANCE { self.strikes.wrapping_add(1) } else { 0 };
+        if self.strikes >= STRIKES {
+            self.give_up();
+        } else if self.resync(memory).is_err() {
+            // Caught in the middle of a change, or corrupted: nothing is known until the next operation tries again.
+            self.lower_bound = 0;
+        }
+    }
+
+    /// From here on the answers come from tier B.
+    fn give_up(&mut self) {
+        self.detach();
+        self.lost = true;
+    }
+
+    fn suspend(&mut self) {
+        self.suspended = self.suspended.saturating_add(1);
+        self.active = 0;
+    }
+
+    fn resume(&mut self) {
+        self.suspended = self.suspended.saturating_sub(1);
+        if self.suspended == 0 {
+            self.active = self.heap;
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! Taking connections, and what to do when no descriptor is left for them.
+//!
+//! Without descriptors a listening socket stays ready for ever: it is left alone for a while instead of spun on, the
+//! clients wait in its backlog, one line is logged, and one more when descriptors have come back.
+
+use crate::os::socket::{Address, Listener, SocketError, Stream};
+use crate::os::{Interest, Poller};
+
+/// How long to wait for descriptors or buffers before trying again.
+const BACK_OFF_MS: u64 = 250;
+
+/// A listening socket and its state.
+pub struct Acceptor<L> {
+    listener: L,
+    token: usize,
+    retry_at: Option<u64>,
+    complained: bool,
+}
+
+impl<L: Listener> Acceptor<L> {
+    /// Registers a listening socket.
+    pub fn new(listener: L, token: usize, poller: &mut impl Poller) -> Result<Self, SocketError> {
+        poller.watch(token, listener.descriptor(), Interest::READ)?;
+        Ok(Acceptor { listener, token, retry_at: None, complained: false })
+    }
+
+    /// Where it listens.
+    pub fn local(&self) -> Address {
+        self.listener.local()
+    }
+
+    /// Its token in the poller.
+    pub fn token(&self) -> usize {
+        self.token
+    }
+
+    /// It waits for descriptors: a new client could not be served now.
+    pub fn is_exhausted(&self) -> bool {
+        self.retry_at.is_some()
+    }
+
+    /// When it will try again, if it waits.
+    pub fn retry_at(&self) -> Option<u64> {
+        self.retry_at
+    }
+
+    /// It waits and the time has come, or a connection was closed.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.retry_at.is_some_and(|at| now >= at)
+    }
+
+    /// A descriptor of ours was closed: no need to wait longer.
+    pub fn descriptor_freed(&mut self) {
+        if let Some(at) = &mut self.retry_at {
+            *at = 0;
+        }
+    }
+
+    /// The next waiting connection, its options set.
+    pub fn accept(&mut self, now: u64, poller: &mut impl Poller) -> Option<(L::Stream, Address)> {
+        loop {
+            match self.listener.accept() {
+                Ok((mut stream, peer)) => {
+                    self.resume(poller);
+                    // A connection that is dead already fails here; its recv will say so.
+                    let _ = stream.set_no_delay(true);
+                    let _ = stream.set_keep_alive(true);
+                    return Some((stream, peer));
+                }
+                Err(SocketError::Interrupted | SocketError::Closed) => continue,
+                Err(SocketError::WouldBlock) => {
+                    // Nobody is waiting: whether there are descriptors will show when somebody is.
+                    self.resume(poller);
+                    return None;
+                }
+                Err(error) => {
+                    self.back_off(error, now, poller);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn back_off(&mut self, error: SocketError, now: u64, poller: &mut impl Poller) {
+        if !self.complained {
+            log::warn!("{}: cannot accept a client: {error}; serving the others", self.listener.local());
+            self.complained = true;
+        }
+        self.retry_at = Some(now + BACK_OFF_MS);
+        // Taking interest away never fails.
+        let _ = poller.watch(self.token, self.listener.descriptor(), Interest::NONE);
+    }
+
+    fn resume(&mut self, poller: &mut impl Poller) {
+        if self.retry_at.take().is_none() {
+            return;
+        }
+        // The place in the poller is there already, so this does not fail.
+        let _ = poller.watch(self.token, self.listener.descriptor(), Interest::READ);
+        if self.complained {
+            log::warn!("{}: accepting clients again", self.listener.local());
+            self.complained = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::hosted::Hosted;
+    use crate::os::socket::scripted::{Control, ScriptedListener};
+    use crate::os::{Readiness, System, Wake};
+
+    /// Remembers what is watched.
+    #[derive(Default)]
+    struct Watched(Option<Interest>);
+
+    struct NoWake;
+
+    impl Wake for NoWake {
+        fn wake(&self) {}
+    }
+
+    impl Poller for Watched {
+        type Waker = NoWake;
+
+        fn watch(&mut self, _: usize, _: i32, interest: Interest) -> Result<(), SocketError> {
+            self.0 = Some(interest);
+            Ok(())
+        }
+
+        fn forget(&mut self, _: usize) {
+            self.0 = None;
+        }
+
+        fn wait(&mut self, _: Option<u64>) -> Result<(), SocketError> {
+            Ok(())
+        }
+
+        fn next_ready(&mut self, _: &mut usize) -> Option<(usize, Readiness)> {
+            None
+        }
+
+        fn waker(&self) -> Result<NoWake, SocketError> {
+            Ok(NoWake)
+        }
+    }
+
+    #[test]
+    fn without_descriptors_it_waits_and_recovers() {
+        let listener = ScriptedListener::default();
+        let mut poller = Watched::default();
+        let mut acceptor = Acceptor::new(listener.clone(), 0, &mut poller).unwrap();
+        let push = |answer| listener.accepts.lock().unwrap().push_back(answer);
+        push(Err(SocketError::Interrupted));
+        push(Ok(Control::default()));
+        push(Err(SocketError::TooManyDescriptors));
+        assert!(acceptor.accept(1000, &mut poller).is_some());
+        assert!(acceptor.accept(1000, &mut poller).is_none());
+        assert!(acceptor.is_exhausted());
+        assert_eq!(poller.0, Some(Interest::NONE));
+        assert!(!acceptor.is_due(1000 + BACK_OFF_MS - 1));
+        assert!(acceptor.is_due(1000 + BACK_OFF_MS));
+        push(Err(SocketError::TooManyDescriptors));
+        assert!(acceptor.accept(2000, &mut poller).is_none());
+        acceptor.descriptor_freed();
+        assert!(acceptor.is_due(2000));
+        let control = Control::default();
+        push(Ok(control.clone()));
+        let accepted = acceptor.accept(2000, &mut poller);
+        assert!(accepted.is_some() && control.script().no_delay);
+        assert!(!acceptor.is_exhausted());
+        assert_eq!(poller.0, Some(Interest::READ));
+    }
+
+    #[test]
+    fn a_connection_that_was_reset_while_waiting_is_skipped() {
+        let listener = ScriptedListener::default();
+        let mut poller = Hosted.poller().unwrap();
+        let mut acceptor = Acceptor::new(listener.clone(), 0, &mut poller).unwrap();
+        listener.accepts.lock().unwrap().push_back(Err(SocketError::Closed));
+        listener.accepts.lock().unwrap().push_back(Ok(Control::default()));
+        assert!(acceptor.accept(0, &mut poller).is_some());
+        assert!(acceptor.accept(0, &mut poller).is_none());
+        assert!(!acceptor.is_exhausted());
+    }
+}

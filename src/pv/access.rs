@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! Reading and setting the fields of a record other than VAL.
+
+use super::array::{Array, Post, native_of};
+use super::boxed::{Boxed, made};
+use super::field::{Field, FieldType, Number, Store, View};
+use super::menu::Menu;
+use super::record::{Analog, MAX_STATES, Record, STATE_NAME, Value, flag};
+use super::{MAX_NAME, PutError, RecordType};
+use crate::value::convert::{ConversionError, decode};
+use crate::value::{Elements, Limits, Metadata, NativeType, Reading, Severity, States, Text, WireElements};
+
+/// Room for the longest text of a field, with its terminator.
+const LONGEST: usize = MAX_NAME + 7;
+
+/// A field's content.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Content<'a> {
+    Text(&'a [u8]),
+    Number(f64),
+    Choice(u16),
+}
+
+/// A severity by its number; what is none is INVALID.
+fn severity(number: u16) -> Severity {
+    match number {
+        0 => Severity::None,
+        1 => Severity::Minor,
+        2 => Severity::Major,
+        _ => Severity::Invalid,
+    }
+}
+
+fn trimmed(text: &[u8]) -> &[u8] {
+    &text[..text.iter().position(|&b| b == 0).unwrap_or(text.len())]
+}
+
+/// What a field of the record holds. VAL is not read this way: it reads as 0.
+pub(super) fn get<'a>(record: &'a Record, name: &'a [u8], field: &Field) -> Content<'a> {
+    let analog = record.analog.as_deref();
+    let states = match &record.value {
+        Value::State(_, Some(states)) => Some(&**states),
+        _ => None,
+    };
+    let array = match &record.value {
+        Value::Array(array) => Some(&**array),
+        _ => None,
+    };
+    let choice = |severity: Severity| Content::Choice(severity as u16);
+    match field.store {
+        Store::Name => Content::Text(name),
+        Store::TypeName => Content::Text(record.type_.name().as_bytes()),
+        Store::Description => Content::Text(record.description.as_ref().map_or(&[], |d| d.as_bytes())),
+        Store::Units => Content::Text(analog.map_or(&[], |a| trimmed(&a.units))),
+        Store::Precision => Content::Number(analog.map_or(0.0, |a| f64::from(a.precision))),
+        Store::Number(number) => Content::Number(match (analog, number) {
+            (Some(analog), _) => analog.number(number),
+            (None, Number::Lalm | Number::Mlst | Number::Alst) => record.number().unwrap_or_default(),
+            (None, _) => 0.0,
+        }),
+        Store::LimitSeverity(limit) => {
+            choice(analog.map_or(Severity::None, |a| a.severities[limit as usize]))
+        }
+        Store::StateName(state) => Content::Text(states.map_or(&[], |s| s.name(usize::from(state)))),
+        Store::StateSeverity(state) => {
+            choice(states.map_or(Severity::None, |s| s.severities[usize::from(state)]))
+        }
+        Store::UnknownSeverity => choice(states.map_or(Severity::None, |s| s.unknown)),
+        Store::ChangeSeverity => choice(states.map_or(Severity::None, |s| s.change)),
+        Store::Status => Content::Choice(record.alarm.status as u16),
+        Store::Severity => choice(record.alarm.severity),
+        Store::AckSeverity => choice(record.unacknowledged),
+        Store::AckTransient => Content::Choice(u16::from(!record.has(flag::NO_TRANSIENT_ACK))),
+        Store::Undefined => Content::Number(f64::from(u8::from(record.has(flag::UNDEFINED)))),
+        Store::MaxElements => Content::Number(array.map_or(0.0, |a| f64::from(a.capacity()))),
+        Store::Length => Content::Number(array.map_or(0.0, |a| f64::from(a.length()))),
+        Store::ElementType => Content::Choice(array.map_or(0, |a| u16::from(a.element_type))),
+        Store::PostValue => Content::Choice(array.map_or(0, |a| a.post_value as u16)),
+        Store::PostLog => Content::Choice(array.map_or(0, |a| a.post_log as u16)),
+        Store::Value | Store::Process => Content::Number(0.0),
+        Store::Constant(number) => match field.type_ {
+            FieldType::Text(_) => Content::Text(&[]),
+            FieldType::Menu(_) => Content::Choice(number as u16),
+            _ => Content::Number(f64::from(number)),
+        },
+    }
+}
+
+/// Hands a field other than VAL to `visit`, in the field's own type or, for a long-text view, as an array of CHAR.
+pub(super) fn read<R>(
+    record: &Record,
+    name: &[u8],
+    field: &Field,
+    view: View,
+    visit: impl FnOnce(&Reading<'_>) -> R,
+) -> R {
+    let metadata = &metadata(record, field);
+    let reading = |elements: Elements<'_>| {
+        visit(&Reading { elements, alarm: record.alarm, stamp: record.stamp, metadata })
+    };
+    match (get(record, name, field), field.native(record.type_, record.native())) {
+        (Content::Text(text), _) if view.long_text() => long(text, |chars| reading(Elements::Char(chars))),
+        (Content::Text(text), _) => reading(Elements::String(&[Text::truncated(text).0])),
+        (Content::Choice(choice), _) => reading(Elements::Enum(&[choice])),
+        (Content::Number(number), NativeType::Long) => reading(Elements::Long(&[number as i32])),
+        (Content::Number(number), NativeType::Short) => reading(Elements::Short(&[number as i16])),
+        (Content::Number(number), NativeType::Char) => reading(Elements::Char(&[number as u8])),
+        (Content::Number(number), _) => reading(Elements::Double(&[number])),
+    }
+}
+
+/// Text as characters with one terminator.
+pub(super) fn long<R>(text: &[u8], visit: impl FnOnce(&[u8]) -> R) -> R {
+    let mut chars = [0; LONGEST];
+    let length = text.len().min(LONGEST - 1);
+    chars[..length].copy_from_slice(&text[..length]);
+    visit(&chars[..=length])
+}
+
+/// Numbers of an analogue record share the units, precision and display limits of its value.
+fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
+    match field.type_ {
+        FieldType::Menu(menu) => Metadata { states: States(menu), ..Metadata::NONE },
+        FieldType::Number => {
+            let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
+            let of_value = record.metadata(&mut labels);
+            let display = match field.store {
+                Store::Number(Number::Hyst | Number::Mdel | Number::Adel | Number::Drvh | Number::Drvl) => {
+                    Limits::default()
+                }
+                _ => of_value.display,
+            };
+            Metadata {
+                units: of_value.units,
+                precision: of_value.precision,
+                display,
+                control: display,
+                ..Metadata::NONE
+            }
+        }
+        _ => Metadata::NONE,
+    }
+}
+
+/// The most elements of a field's view.
+pub(super) fn max_count(record: &Record, field: &Field, view: View) -> u32 {
+    match (field.type_, &record.value) {
+        (FieldType::Value, Value::Array(array)) => array.capacity(),
+        (FieldType::Value, Value::Text(_)) if view.long_text() => Text::SIZE as u32,
+        (FieldType::Text(most), _) if view.long_text() => u32::from(most) + 1,
+        _ => 1,
+    }
+}
+
+/// Sets a field other than VAL from a put.
+pub(super) fn put(record: &mut Record, field: &Field, put: &WireElements<'_>) -> Result<(), PutError> {
+    match field.type_ {
+        FieldType::Text(_) if put.from == NativeType::Char => {
+            let chars = &put.bytes[..put.bytes.len().min(put.count as usize)];
+            set(record, field, Content::Text(trimmed(chars)))
+        }
+        FieldType::Text(_) => set(record, field, Content::Text(one(put, Text::EMPTY)?.as_bytes())),
+        FieldType::Menu(menu) => {
+            let metadata = Metadata { states: States(menu), ..Metadata::NONE };
+            let mut choice = [0u16];
+            decode(put, &metadata, &mut choice)?;
+            set(record, field, Content::Choice(choice[0]))
+        }
+        _ => {
+            let number = match field.native(record.type_, record.native()) {
+                NativeType::Long => f64::from(one(put, 0i32)?),
+                NativeType::Short => f64::from(one(put, 0i16)?),
+                NativeType::Char => f64::from(one(put, 0u8)?),
+                _ => one(put, 0f64)?,
+            };
+            set(record, field, Content::Number(number))
+        }
+    }
+}
+
+fn one<T: crate::value::convert::Element>(put: &WireElements<'_>, zero: T) -> Result<T, ConversionError> {
+    let mut element = [zero];
+    decode(put, &Metadata::NONE, &mut element)?;
+    Ok(element[0])
+}
+
+/// Copies text into a NUL-padded field, cutting what does not fit before the terminator.
+fn fill(field: &mut [u8], text: &[u8]) {
+    let length = text.len().min(field.len() - 1);
+    field[..length].copy_from_slice(&text[..length]);
+    field[length..].fill(0);
+}
+
+fn menu_choice(content: Content<'_>, menu: Menu) -> Result<u16, PutError> {
+    match content {
+        Content::Choice(choice) if usize::from(choice) < menu.len() => Ok(choice),
+        _ => Err(PutError::Conversion(ConversionError::Range)),
+    }
+}
+
+/// Sets a field other than VAL. Fields that are the record's own business, too: whoever asks decides.
+pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> Result<(), PutError> {
+    const WRONG: PutError = PutError::Conversion(ConversionError::Unsupported);
+    let text = || if let Content::Text(text) = content { Ok(text) } else { Err(WRONG) };
+    let number = || if let Content::Number(number) = content { Ok(number) } else { Err(WRONG) };
+    let choice =
+        || if let FieldType::Menu(menu) = field.type_ { menu_choice(content, menu) } else { Err(WRONG) };
+    match field.store {
+        Store::Description => {
+            let text = Text::truncated(text()?).0;
+            *made(&mut record.description, || Text::EMPTY)? = text;
+        }
+        Store::Units => fill(&mut record.analog_mut()?.units, text()?),
+        Store::Precision => record.analog_mut()?.precision = number()? as i16,
+        Store::Number(which) => record.analog_mut()?.set_number(which, number()?),
+        Store::LimitSeverity(limit) => record.analog_mut()?.severities[limit as usize] = severity(choice()?),
+        Store::StateName(state) => {
+            let name = text()?;
+            let states = record.states_mut().ok_or(WRONG)??;
+            fill(&mut states.names[usize::from(state)][..STATE_NAME], name);
+        }
+        Store::StateSeverity(state) => {
+            let severity = severity(choice()?);
+            record.states_mut().ok_or(WRONG)??.severities[usize::from(state)] = severity;
+        }
+        Store::UnknownSeverity => record.states_mut().ok_or(WRONG)??.unknown = severity(choice()?),
+        Store::ChangeSeverity => record.states_mut().ok_or(WRONG)??.change = severity(choice()?),
+        Store::Undefined => record.set_flag(flag::UNDEFINED, number()? != 0.0),
+        Store::PostValue => array(record)?.post_value = post(choice()?),
+        Store::PostLog => array(record)?.post_log = post(choice()?),
+        Store::Process => {}
+        Store::MaxElements => resize(record, None, Some(number()?))?,
+        Store::ElementType => resize(record, Some(choice()?), None)?,
+        Store::AckTransient => record.set_flag(flag::NO_TRANSIENT_ACK, choice()? == 0),
+        Store::Value
+        | Store::Name
+        | Store::TypeName
+        | Store::Status
+        | Store::Severity
+        | Store::AckSeverity
+        | Store::Length
+        | Store::Constant(_) => return Err(PutError::ReadOnly),
+    }
+    Ok(())
+}
+
+fn post(choice: u16) -> Post {
+    if choice == 0 { Post::Always } else { Post::OnChange }
+}
+
+fn array(record: &mut Record) -> Result<&mut Array, PutError> {
+    match &mut record.value {
+        Value::Array(array) => Ok(array),
+        _ => Err(PutError::Conversion(ConversionError::Unsupported)),
+    }
+}
+
+/// Makes the array anew with another FTVL or NELM.
+fn resize(record: &mut Record, element_type: Option<u16>, capacity: Option<f64>) -> Result<(), PutError> {
+    const RANGE: PutError = PutError::Conversion(ConversionError::Range);
+    let old = array(record)?;
+    let element_type = match element_type {
+        Some(choice) => u8::try_from(choice).ok().filter(|c| native_of(*c).is_some()).ok_or(RANGE)?,
+        None => old.element_type,
+    };
+    let capacity = match capacity {
+        Some(count) if (1.0..=f64::from(u32::MAX)).contains(&count) => count as u32,
+        Some(_) => return Err(RANGE),
+        None => old.capacity(),
+    };
+    record.value = Value::Array(Boxed::new(Array::new(element_type, capacity)?)?);
+    Ok(())
+}
+
+/// Sets VAL of a record from a put, clamped to the drive limits; tells what it was before.
+pub(super) fn put_value(
+    record: &mut Record,
+    put: &WireElements<'_>,
+) -> Result<super::process::Before, PutError> {
+    use super::process::Before;
+    let before = Before::now(record);
+    let clamps = record.type_.clamps();
+    let drive = match &record.analog {
+        Some(analog) if clamps => drive_limits(analog),
+        _ => None,
+    };
+    match &mut record.value {
+        Value::Double(value) => {
+            let mut new = [*value];
+            decode(put, &Metadata::NONE, &mut new)?;
+            *value = drive
+                .map_or(new[0], |(low, high)| if new[0].is_nan() { new[0] } else { new[0].clamp(low, high) });
+        }
+        Value::Long(value) => {
+            let mut new = [*value];
+            decode(put, &Metadata::NONE, &mut new)?;
+            *value = drive.map_or(new[0], |(low, high)| new[0].clamp(low as i32, high as i32));
+        }
+        Value::State(..) => {
+            let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
+            let mut new = match &record.value {
+                Value::State(state, _) => [*state],
+                _ => [0],
+            };
+            decode(put, &record.metadata(&mut labels), &mut new)?;
+            if let Value::State(state, _) = &mut record.value {
+                *state = new[0];
+            }
+        }
+        Value::Text(text) => {
+            let mut new = [**text];
+            if put.from == NativeType::Char && put.count > 1 {
+                let chars = &put.bytes[..put.bytes.len().min(put.count as usize)];
+                new[0] = Text::truncated(chars).0;
+            } else {
+                decode(put, &Metadata::NONE, &mut new)?;
+            }
+            let changed = **text != new[0];
+            **text = new[0];
+            record.set_flag(flag::UNDEFINED, false);
+            return Ok(Before::Text(changed));
+        }
+        Value::Array(_) => {
+            let precision = Some(record.analog.as_ref().map_or(0, |a| a.precision));
+            array(record)?.put(put, &Metadata { precision, ..Metadata::NONE })?;
+        }
+    }
+    record.set_flag(flag::UNDEFINED, false);
+    Ok(before)
+}
+
+fn drive_limits(analog: &Analog) -> Option<(f64, f64)> {
+    let (low, high) = (analog.number(Number::Drvl), analog.number(Number::Drvh));
+    (high > low).then_some((low, high))
+}
+
+/// Whether the type has this field at all, as text that `$` can show.
+pub(super) fn is_text(field: &Field, type_: RecordType) -> bool {
+    match field.type_ {
+        FieldType::Text(_) => true,
+        FieldType::Value => type_ == RecordType::Stringin,
+        _ => false,
+    }
+}

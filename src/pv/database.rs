@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The records: by index, by name, read, put, and the queue of what subscribers should hear of.
+
+use super::access;
+use super::family::{self, Family, Member};
+use super::field::{self, Field, Put, Store};
+use super::names::Names;
+use super::process::{self, Before, Effects};
+use super::record::{Record, Value, flag};
+use super::status::{self, Sample};
+use super::watch::FieldWatches;
+use super::{AddError, PutError, RecordType, StatusSource, View};
+use crate::value::{Alarm, Elements, EventMask, Metadata, NativeType, Reading, Stamp, Text, WireElements};
+use alloc::vec::Vec;
+
+/// No record: the end of the queue.
+const NONE: u32 = u32::MAX;
+
+/// Type and size of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Info {
+    /// Type on the wire.
+    pub native: NativeType,
+    /// Maximum number of elements.
+    pub max_count: u32,
+}
+
+/// What subscribers have not heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Index of the record.
+    pub index: u32,
+    /// Which view of it.
+    pub view: View,
+    /// What kind of change.
+    pub mask: EventMask,
+}
+
+/// All records.
+///
+/// ```text
+///  names ──> index ──┬─> records (56 bytes each) ──> limits, states, texts, arrays where set
+///  "x:catime000042" ─┴─> family: value, stamp        (24 bytes each, no name)
+///  queue: head ─> record.next ─> ... ─> tail          (a record is in it at most once)
+/// ```
+#[derive(Debug)]
+pub struct Database {
+    records: Vec<Record>,
+    families: Vec<Family>,
+    names: Names,
+    watches: FieldWatches,
+    head: u32,
+    tail: u32,
+    now: Stamp,
+}
+
+/// Where an index leads.
+enum Place {
+    Record(usize),
+    Member(usize, usize),
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Database {
+    /// Without any record.
+    pub fn new() -> Self {
+        Database {
+            records: Vec::new(),
+            families: Vec::new(),
+            names: Names::default(),
+            watches: FieldWatches::default(),
+            head: NONE,
+            tail: NONE,
+            now: Stamp::UNSET,
+        }
+    }
+
+    /// The time that puts stamp with from now on.
+    pub fn set_time(&mut self, now: Stamp) {
+        self.now = now;
+    }
+
+    /// Number of records; indices are below it.
+    pub fn len(&self) -> u32 {
+        self.records.len() as u32 + self.families.iter().map(|f| f.members.len() as u32).sum::<u32>()
+    }
+
+    /// Whether there is no record.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Heap bytes of all records, names, values and queues, without the allocator's own overhead.
+    pub fn heap_bytes(&self) -> usize {
+        self.records.capacity() * size_of::<Record>()
+            + self.records.iter().map(Record::heap_bytes).sum::<usize>()
+            + self.families.iter().map(Family::heap_bytes).sum::<usize>()
+            + self.names.heap_bytes()
+            + self.watches.heap_bytes()
+    }
+
+    fn place(&self, index: u32) -> Option<Place> {
+        let mut position = index;
+        for (number, family) in self.families.iter().enumerate() {
+            let members = family.members.len() as u32;
+            if index < family.first {
+                break;
+            }
+            if index - family.first < members {
+                return Some(Place::Member(number, (index - family.first) as usize));
+            }
+            position -= members;
+        }
+        ((position as usize) < self.records.len()).then_some(Place::Record(position as usize))
+    }
+
+    /// Adds a record; the time and memory are found, or nothing changes.
+    pub(super) fn add(&mut self, name: &[u8], mut record: Record) -> Result<u32, AddError> {
+        if self.find_record(name).is_some() {
+            return Err(AddError::NameTaken);
+        }
+        let index = self.len();
+        if index >= NONE - 1 {
+            return Err(AddError::Memory);
+        }
+        if self.records.len() == self.records.capacity() {
+            // A quarter more: doubling would waste too much of a small board.
+            let more = (self.records.len() / 4).max(16);
+            self.records.try_reserve_exact(more).map_err(|_| AddError::Memory)?;
+        }
+        record.name = self.names.insert(name, index)?;
+        self.records.push(record);
+        Ok(index)
+    }
+
+    /// Adds another name for a record.
+    pub fn add_alias(&mut self, name: &[u8], index: u32) -> Result<(), AddError> {
+        if self.find_record(name).is_some() {
+            return Err(AddError::NameTaken);
+        }
+        self.names.insert(name, index).map(|_| ())
+    }
+
+    /// Adds a writable double of this name, without metadata and with a value from the start.
+    pub fn add_double(&mut self, name: &[u8]) -> Result<u32, AddError> {
+        let mut record = Record::new(family::TYPE)?;
+        record.alarm = Alarm::NONE;
+        record.set_flag(flag::UNDEFINED, false);
+        self.add(name, record)
+    }
+
+    /// Adds `count` such doubles: `base` followed by six digits, from 000000.
+    pub fn add_family(&mut self, base: &[u8], count: u32) -> Result<(), AddError> {
+        if !super::names::is_valid(base) {
+            return Err(AddError::BadName);
+        }
+        let first = self.len();
+        if first.checked_add(count).is_none_or(|end| end >= NONE - 1) {
+            return Err(AddError::Memory);
+        }
+        let family = Family::new(base, first, count)?;
+        self.families.try_reserve_exact(1).map_err(|_| AddError::Memory)?;
+        self.families.push(family);
+        Ok(())
+    }
+
+    /// Adds a record for each status that the source knows: `prefix:MEM_FREE` and so on.
+    pub fn add_status(&mut self, prefix: &[u8], source: &dyn StatusSource) -> Result<(), AddError> {
+        for (item, suffix) in status::items() {
+            if let Some(first) = status::sample(item, source, self.now) {
+                let mut name = Vec::new();
+                name.try_reserve_exact(prefix.len() + 1 + suffix.len()).map_err(|_| AddError::Memory)?;
+                name.extend_from_slice(prefix);
+                name.push(b':');
+                name.extend_from_slice(suffix.as_bytes());
+                self.add(&name, status::record(item, first)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where to go back to with [`Database::roll_back`].
+    #[expect(dead_code)]
+    pub(super) fn mark(&self) -> (usize, u32) {
+        (self.records.len(), self.names.end())
+    }
+
+    /// Forgets the records and names added since the mark; nobody may have found them yet.
+    #[expect(dead_code)]
+    pub(super) fn roll_back(&mut self, (records, names): (usize, u32)) {
+        self.records.truncate(records);
+        self.names.truncate(names);
+    }
+
+    /// Gives back memory that growth has reserved beyond need.
+    pub fn shrink(&mut self) {
+        self.records.shrink_to_fit();
+        self.names.shrink();
+    }
+
+    fn find_record(&self, name: &[u8]) -> Option<u32> {
+        self.names.find(name).or_else(|| {
+            self.families.iter().find_map(|family| Some(family.first + family.find(name)? as u32))
+        })
+    }
+
+    /// Looks a channel name up: a record, perhaps `.FIELD`, perhaps `$`. Constant time.
+    pub fn find(&self, name: &[u8]) -> Option<(u32, View)> {
+        let dot = name.iter().position(|&b| b == b'.');
+        let index = self.find_record(&name[..dot.unwrap_or(name.len())])?;
+        let Some(dot) = dot else { return Some((index, View::VALUE)) };
+        let (field_name, long_text) = match &name[dot + 1..] {
+            [field_name @ .., b'$'] => (field_name, true),
+            field_name => (field_name, false),
+        };
+        let field_name = if field_name.is_empty() { b"VAL" } else { field_name };
+        let type_ = self.type_of(index);
+        let (number, field) = field::find(type_, field_name)?;
+        (!long_text || access::is_text(field, type_)).then_some((index, View::new(number, long_text)))
+    }
+
+    fn type_of(&self, index: u32) -> RecordType {
+        match self.place(index) {
+            Some(Place::Record(position)) => self.records[position].type_,
+            _ => family::TYPE,
+        }
+    }
+
+    /// EPICS's name of the record's type; empty for no record.
+    pub fn type_name(&self, index: u32) -> &'static str {
+        if self.place(index).is_some() { self.type_of(index).name() } else { "" }
+    }
+
+    /// Hands the name of a record to `visit`.
+    pub fn name<R>(&self, index: u32, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        Some(match self.place(index)? {
+            Place::Record(position) => visit(self.names.get(self.records[position].name)),
+            Place::Member(number, position) => {
+                let (name, length) = self.families[number].name(position);
+                visit(&name[..length])
+            }
+        })
+    }
+
+    /// Type and size of a view; a view that is none has no elements.
+    pub fn info(&self, index: u32, view: View) -> Info {
+        match (self.place(index), view.field()) {
+            (Some(Place::Record(position)), Some(field)) => info(&self.records[position], field, view),
+            (Some(Place::Member(number, position)), Some(field)) => {
+                info(&self.families[number].members[position].as_record(), field, view)
+            }
+            _ => Info { native: NativeType::Double, max_count: 0 },
+        }
+    }
+
+    /// Whether a client may write the view at all.
+    pub fn is_writable(&self, index: u32, view: View) -> bool {
+        match self.place(index) {
+            Some(Place::Record(position)) => {
+                let protected =
+                    view.number() == View::VALUE.number() && self.records[position].has(flag::READ_ONLY);
+                view.field().is_some() && !protected
+            }
+            Some(Place::Member(..)) => view == View::VALUE,
+            None => false,
+        }
+    }
+
+    /// Hands the current reading of a view to `visit`; a status is computed now.
+    pub fn read<R>(
+        &mut self,
+        index: u32,
+        view: View,
+        source: &dyn StatusSource,
+        visit: impl FnOnce(&Reading<'_>) -> R,
+    ) -> Option<R> {
+        let place = self.place(index)?;
+        if let Place::Member(number, position) = place {
+            let member = &self.families[number].members[position];
+            if view == View::VALUE {
+                return Some(member.read(visit));
+            }
+            let (name, length) = self.families[number].name(position);
+            return Some(access::read(&member.as_record(), &name[..length], view.field()?, view, visit));
+        }
+        let Place::Record(position) = place else { return None };
+        if self.records[position].status != 0 {
+            self.refresh(position, source);
+        }
+        let record = &self.records[position];
+        if view == View::VALUE {
+            return Some(record.read(visit));
+        }
+        let field = view.field()?;
+        Some(match (&record.value, field.store) {
+            (Value::Text(text), Store::Value) => access::long(text.as_bytes(), |chars| {
+                record.read(|whole| visit(&Reading { elements: Elements::Char(chars), ..*whole }))
+            }),
+            _ => access::read(record, self.names.get(record.name), field, view, visit),
+        })
+    }
+
+    /// Computes a status anew; tells whether its value is another one.
+    fn refresh(&mut self, position: usize, source: &dyn StatusSource) -> bool {
+        let now = self.now;
+        let record = &mut self.records[position];
+        let sample = status::item(record.status).and_then(|item| status::sample(item, source, now));
+        record.stamp = now;
+        match (sample, &mut record.value) {
+            (Some(Sample::Number(new)), Value::Double(value)) => core::mem::replace(value, new) != new,
+            (Some(Sample::Text(new)), Value::Text(text)) => core::mem::replace(&mut **text, new) != new,
+            _ => false,
+        }
+    }
+
+    /// Once a second: samples the status that somebody subscribes to.
+    pub fn tick(&mut self, source: &dyn StatusSource) {
+        for position in 0..self.records.len() {
+            let record = &self.records[position];
+            if record.status != 0
+                && record.has(flag::WATCHED | flag::FIELDS_WATCHED)
+                && self.refresh(position, source)
+            {
+                let index = self.index_of(position);
+                self.post(index, View::VALUE.number(), EventMask::VALUE.union(EventMask::LOG));
+            }
+        }
+    }
+
+    /// The index of a record's position.
+    fn index_of(&self, position: usize) -> u32 {
+        let mut index = position as u32;
+        for family in &self.families {
+            if index >= family.first {
+                index += family.members.len() as u32;
+            }
+        }
+        index
+    }
+
+    /// Writes a view and processes the record; subscribers hear of it through [`Database::next_change`].
+    pub fn put(&mut self, index: u32, view: View, put: &WireElements<'_>) -> Result<(), PutError> {
+        let now = self.now;
+        let field = view.field().ok_or(PutError::Unknown)?;
+        if !self.is_writable(index, view) || field.put == Put::Never {
+            return Err(PutError::ReadOnly);
+        }
+        match self.place(index).ok_or(PutError::Unknown)? {
+            Place::Member(number, position) => {
+                let member = &mut self.families[number].members[position];
+                let mut new = [member.value];
+                crate::value::convert::decode(put, &Metadata::NONE, &mut new)?;
+                let old = core::mem::replace(&mut member.value, new[0]);
+                member.stamp = now;
+                if process::beyond(old, new[0], 0.0) {
+                    self.post(index, View::VALUE.number(), EventMask::VALUE.union(EventMask::LOG));
+                }
+                Ok(())
+            }
+            Place::Record(position) if field.store == Store::Value => {
+                let record = &mut self.records[position];
+                let length = record.length();
+                if put.count == 0 && length.is_none() {
+                    return Ok(());
+                }
+                let before = access::put_value(record, put)?;
+                let effects = process::process(record, before, now);
+                let resized = record.length() != length;
+                self.tell(index, effects);
+                if resized {
+                    self.post_field(index, Store::Length, EventMask::VALUE.union(EventMask::LOG));
+                }
+                Ok(())
+            }
+            Place::Record(position) => {
+                if put.count == 0 {
+                    return Ok(());
+                }
+                let record = &mut self.records[position];
+                access::put(record, field, put)?;
+                self.field_was_set(index, position, view.number(), field);
+                Ok(())
+            }
+        }
+    }
+
+    /// Events and processing after a field other than VAL was set.
+    fn field_was_set(&mut self, index: u32, position: usize, number: u8, field: &Field) {
+        self.post(index, number, EventMask::VALUE.union(EventMask::LOG));
+        if field.property {
+            self.post(index, View::VALUE.number(), EventMask::PROPERTY);
+            self.watches.post(index, EventMask::PROPERTY, |_| true);
+        }
+        if field.put == Put::Processes {
+            let record = &mut self.records[position];
+            let before = Before::now(record);
+            let effects = process::process(record, before, self.now);
+            self.tell(index, effects);
+        }
+    }
+
+    fn tell(&mut self, index: u32, effects: Effects) {
+        if effects.value.0 != 0 {
+            self.post(index, View::VALUE.number(), effects.value);
+        }
+        if effects.status.0 != 0 {
+            self.post_field(index, Store::Status, effects.status);
+        }
+        if effects.severity {
+            self.post_field(index, Store::Severity, EventMask::VALUE);
+        }
+        if effects.unacknowledged {
+            self.post_field(index, Store::AckSeverity, EventMask::VALUE);
+        }
+    }
+
+    fn post_field(&mut self, index: u32, store: Store, mask: EventMask) {
+        self.watches.post(index, mask, |view| view.field().is_some_and(|field| field.store == store));
+    }
+
+    /// Marks a field as changed: VAL by the queue, others and long texts by the list of watches.
+    fn post(&mut self, index: u32, field: u8, mask: EventMask) {
+        let (head, tail) = (self.head, self.tail);
+        let Some((next, pending, flags)) = self.link(index) else { return };
+        let fields_watched = *flags & flag::FIELDS_WATCHED != 0;
+        if field == View::VALUE.number() && *flags & flag::WATCHED != 0 {
+            *pending = pending.union(mask);
+            if *flags & flag::QUEUED == 0 {
+                *flags |= flag::QUEUED;
+                *next = NONE;
+                self.tail = index;
+                if head == NONE {
+                    self.head = index;
+                } else if let Some((next, ..)) = self.link(tail) {
+                    *next = index;
+                }
+            }
+        }
+        if fields_watched {
+            self.watches.post(index, mask, |view| view.number() == field);
+        }
+    }
+
+    /// What a record or member has for the queue: the next one, what is pending, its flags.
+    fn link(&mut self, index: u32) -> Option<(&mut u32, &mut EventMask, &mut u8)> {
+        Some(match self.place(index)? {
+            Place::Record(position) => {
+                let record = &mut self.records[position];
+                (&mut record.next, &mut record.pending, &mut record.flags)
+            }
+            Place::Member(number, position) => {
+                let member = &mut self.families[number].members[position];
+                (&mut member.next, &mut member.pending, &mut member.flags)
+            }
+        })
+    }
+
+    /// The next change that subscribers have not heard of; several changes of one view are one.
+    pub fn next_change(&mut self) -> Option<Change> {
+        while self.head != NONE {
+            let index = self.head;
+            let Some((next, pending, flags)) = self.link(index) else {
+                self.head = NONE;
+                break;
+            };
+            *flags &= !flag::QUEUED;
+            let mask = core::mem::take(pending);
+            self.head = *next;
+            if mask.0 != 0 {
+                return Some(Change { index, view: View::VALUE, mask });
+            }
+        }
+        self.watches.next().map(|(index, view, mask)| Change { index, view, mask })
+    }
+
+    /// The first subscription to this view came (true) or the last one went (false).
+    pub fn watched(&mut self, index: u32, view: View, watched: bool) {
+        if view == View::VALUE {
+            if let Some((_, pending, flags)) = self.link(index) {
+                *flags = if watched { *flags | flag::WATCHED } else { *flags & !flag::WATCHED };
+                if !watched {
+                    *pending = EventMask(0);
+                }
+            }
+            return;
+        }
+        if watched {
+            self.watches.add(index, view);
+        } else {
+            self.watches.remove(index, view);
+        }
+        let any = self.watches.any(index);
+        if let Some((_, _, flags)) = self.link(index) {
+            *flags = if any { *flags | flag::FIELDS_WATCHED } else { *flags & !flag::FIELDS_WATCHED };
+        }
+    }
+}
+
+fn info(record: &Record, field: &Field, view: View) -> Info {
+    let native = field.native(record.type_, record.native());
+    let native = if view.long_text() { NativeType::Char } else { native };
+    Info { native, max_count: access::max_count(record, field, view) }
+}
+
+impl Member {
+    fn read<R>(&self, visit: impl FnOnce(&Reading<'_>) -> R) -> R {
+        const METADATA: Metadata<'static> = Metadata { precision: Some(0), ..Metadata::NONE };
+        visit(&Reading {
+            elements: Elements::Double(core::slice::from_ref(&self.value)),
+            alarm: Alarm::NONE,
+            stamp: self.stamp,
+            metadata: &METADATA,
+        })
+    }
+}
+
+impl Record {
+    /// NORD; `None` for a scalar.
+    fn length(&self) -> Option<u32> {
+        match &self.value {
+            Value::Array(array) => Some(array.length()),
+            _ => None,
+        }
+    }
+
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize {
+        let value = match &self.value {
+            Value::State(_, Some(_)) => size_of::<super::record::States>(),
+            Value::Text(_) => size_of::<Text>(),
+            Value::Array(array) => {
+                size_of::<super::array::Array>()
+                    + array.capacity() as usize * array.elements().native_type().size()
+            }
+            _ => 0,
+        };
+        let analog = self.analog.as_ref().map_or(0, |_| size_of::<super::record::Analog>());
+        value + analog + self.description.as_ref().map_or(0, |_| size_of::<Text>())
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The table of commands and how each reads its arguments.
+
+use core::fmt;
+
+use super::{Command, FAILED, OK, Services, USAGE, services};
+
+const TOPIC: &str = "ioc";
+
+/// All commands.
+pub const COMMANDS: &[Command] = &[
+    Command {
+        name: "poolstat",
+        topic: TOPIC,
+        usage: "poolstat [-w]            state of the heap; -w compares it with a walk over all blocks",
+        run: |out, arguments| match arguments {
+            [] => show(out, |services, out| services.pool_status(false, out)),
+            ["-w"] => show(out, |services, out| services.pool_status(true, out)),
+            _ => usage(out, "poolstat"),
+        },
+    },
+    Command {
+        name: "casr",
+        topic: TOPIC,
+        usage: "casr [LEVEL]             Channel Access server: clients and counters; levels 0 to 4",
+        run: |out, arguments| match arguments {
+            [] => show(out, |services, out| services.server_report(0, out)),
+            [level] => match level.parse() {
+                Ok(level @ 0..=4) => show(out, |services, out| services.server_report(level, out)),
+                _ => usage(out, "casr"),
+            },
+            _ => usage(out, "casr"),
+        },
+    },
+    Command {
+        name: "casrv",
+        topic: TOPIC,
+        usage: "casrv start|stop         starts or stops the Channel Access server",
+        run: |out, arguments| match arguments {
+            ["start"] => act(out, |services, out| services.start_server(out)),
+            ["stop"] => act(out, |services, out| services.stop_server(out)),
+            _ => usage(out, "casrv"),
+        },
+    },
+    Command {
+        name: "dbl",
+        topic: TOPIC,
+        usage: "dbl [TEXT]               names of the process variables [that contain TEXT]",
+        run: |out, arguments| match arguments {
+            [] => show(out, |services, out| services.list_names("", out)),
+            [text] => show(out, |services, out| services.list_names(text, out)),
+            _ => usage(out, "dbl"),
+        },
+    },
+    Command {
+        name: "tcpecho",
+        topic: TOPIC,
+        usage: "tcpecho start [PORT]|stop|status   TCP echo on PORT, discard and source on the next two",
+        run: |out, arguments| match arguments {
+            [] | ["status"] => show(out, |services, out| services.echo_report(out)),
+            ["start"] => act(out, |services, out| services.start_echo(None, out)),
+            ["start", port] => match port.parse() {
+                Ok(port) => act(out, |services, out| services.start_echo(Some(port), out)),
+                Err(_) => usage(out, "tcpecho"),
+            },
+            ["stop"] => act(out, |services, out| services.stop_echo(out)),
+            _ => usage(out, "tcpecho"),
+        },
+    },
+];
+
+/// Runs something that answers with a status.
+fn act(out: &mut dyn fmt::Write, run: impl FnOnce(&'static dyn Services, &mut dyn fmt::Write) -> i32) -> i32 {
+    match services() {
+        Some(services) => run(services, out),
+        None => {
+            let _ = out.write_str("nothing is running yet\n");
+            FAILED
+        }
+    }
+}
+
+/// Runs something that only shows.
+fn show(
+    out: &mut dyn fmt::Write,
+    run: impl FnOnce(&'static dyn Services, &mut dyn fmt::Write) -> fmt::Result,
+) -> i32 {
+    act(out, |services, out| if run(services, out).is_ok() { OK } else { FAILED })
+}
+
+/// Says how a command is used.
+fn usage(out: &mut dyn fmt::Write, name: &str) -> i32 {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        let _ = writeln!(out, "usage: {}", command.usage);
+    }
+    USAGE
+}
