@@ -38,7 +38,7 @@ def check_archive(path, server, hooks):
 def check_image(path, no_altivec, limit, hooks):
     """What can be said of a linked image."""
     objects = elf.read(path)
-    wrong = checks.altivec(objects) if no_altivec else []
+    wrong = checks.altivec(objects, streams=False) if no_altivec else []
     if hooks:
         wrong += checks.marker(objects, HOOKS + [MARKER])
     if limit:
@@ -63,8 +63,8 @@ def main(arguments):
     archive.add_argument("--hooks", action="store_true", help="the archive carries the heap hooks")
     image = commands.add_parser("image")
     image.add_argument("file")
-    image.add_argument("--no-altivec", action="store_true", help="the whole image must be free of AltiVec")
-    image.add_argument("--limit", type=int, default=0, help="the most bytes the image may span")
+    image.add_argument("--no-altivec", action="store_true", help="the whole image must leave vector registers alone")
+    image.add_argument("--limit", type=int, default=0, help="the most bytes of code, data and bss")
     image.add_argument("--hooks", action="store_true", help="the heap hooks must be linked in")
     commands.add_parser("sources").add_argument("files", nargs="+")
     options = parser.parse_args(arguments)

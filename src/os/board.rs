@@ -31,10 +31,12 @@ struct Line {
 impl Write for Line {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = self.bytes.iter_mut().take(MESSAGE_BYTES - 1).skip(self.length);
+        let mut written = 0;
         for (slot, &byte) in room.zip(text.as_bytes()) {
             *slot = byte;
-            self.length += 1;
+            written += 1;
         }
+        self.length += written;
         Ok(())
     }
 }

@@ -16,6 +16,8 @@ mod system;
 pub mod board;
 #[cfg(feature = "hosted")]
 pub mod hosted;
+#[cfg(all(feature = "rtems", not(feature = "hosted")))]
+pub mod rtems;
 
 #[cfg(feature = "server")]
 pub use readiness::{Interest, Poller, Readiness, Wake};

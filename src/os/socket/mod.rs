@@ -5,13 +5,13 @@
 
 use core::fmt;
 
-#[cfg(feature = "hosted")]
+#[cfg(any(feature = "hosted", feature = "rtems"))]
 pub mod bsd;
-#[cfg(feature = "hosted")]
+#[cfg(any(feature = "hosted", feature = "rtems"))]
 pub mod poll;
 #[cfg(test)]
 pub mod scripted;
-#[cfg(feature = "hosted")]
+#[cfg(any(feature = "hosted", feature = "rtems"))]
 #[allow(unsafe_code)]
 mod sys;
 

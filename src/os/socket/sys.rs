@@ -39,3 +39,55 @@ pub fn socket_address(ip: u32, port: u16) -> sockaddr_in {
         sin_zero: [0; 8],
     }
 }
+
+#[cfg(all(feature = "rtems", not(feature = "hosted")))]
+pub use self::rtems::*;
+
+/// The same list from the headers of the installed BSP.
+#[cfg(all(feature = "rtems", not(feature = "hosted")))]
+mod rtems {
+    pub use core::ffi::{c_int, c_void};
+
+    pub use rtems_sys::{
+        AF_INET, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAGAIN, ECONNABORTED, ECONNREFUSED, ECONNRESET,
+        EINPROGRESS, EINTR, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOTCONN, EPERM, EPIPE, ETIMEDOUT, F_GETFL,
+        F_SETFL, IP_ADD_MEMBERSHIP, IP_MULTICAST_TTL, IPPROTO_IP, IPPROTO_TCP, O_NONBLOCK, SHUT_RDWR,
+        SHUT_WR, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_RCVBUF, SO_REUSEADDR, SO_REUSEPORT, SOCK_DGRAM,
+        SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, accept, bind, close, connect, fcntl, getsockname, getsockopt,
+        in_addr, ip_mreq, listen, poll, pollfd, recv, recvfrom, send, sendto, setsockopt, shutdown, sockaddr,
+        sockaddr_in, socket, socklen_t,
+    };
+
+    /// As wide as the fields of `pollfd`.
+    pub const POLLIN: i16 = rtems_sys::POLLIN as i16;
+    /// As wide as the fields of `pollfd`.
+    pub const POLLOUT: i16 = rtems_sys::POLLOUT as i16;
+
+    /// RTEMS raises no SIGPIPE of its own accord: the error of `send` is all there is.
+    pub const SEND_FLAGS: c_int = 0;
+
+    /// RTEMS executes no other program.
+    pub fn close_on_exec(_descriptor: c_int) {}
+
+    unsafe extern "C" {
+        /// errno.c: where errno lies is newlib's business.
+        fn rtems_ioc_errno() -> c_int;
+    }
+
+    /// The error of the last call in this task.
+    pub fn errno() -> i32 {
+        // SAFETY: takes nothing; reads the calling task's own word.
+        unsafe { rtems_ioc_errno() }
+    }
+
+    /// An IPv4 socket address; both arguments in host order.
+    pub fn socket_address(ip: u32, port: u16) -> sockaddr_in {
+        sockaddr_in {
+            sin_len: size_of::<sockaddr_in>() as u8,
+            sin_family: AF_INET as u8,
+            sin_port: port.to_be(),
+            sin_addr: in_addr { s_addr: ip.to_be() },
+            sin_zero: [0; 8],
+        }
+    }
+}

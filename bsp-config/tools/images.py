@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The waf tasks of one BSP variant: settings, archives, C objects, image, gates, and the form the firmware loads."""
+
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import boardlib
+
+# C files of both archives and of the image; network_<stack>.c comes with the BSP.
+ARCHIVE_SOURCES = ["src/os/rtems/wrap.c"]
+SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c"]
+IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
+
+
+def step(bld, text, **arguments):
+    """A task that shows as one short line."""
+    bld(cls_keyword=lambda task: "", cls_str=lambda task: text, name=text, **arguments)
+
+
+def guarded(work):
+    """Runs part of a task; its exit status, with the reason printed when it failed."""
+    try:
+        work()
+    except (boardlib.BuildError, OSError, subprocess.CalledProcessError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def build(bld, bsp, wrapped):
+    """Declares every task of `bsp`; `wrapped` are the symbols given to the linker's --wrap."""
+    variant = bsp.variant
+    rust_sources = bld.path.ant_glob("src/**/*.rs rtems-sys/** Cargo.toml Cargo.lock rust-toolchain.toml", excl="**/target")
+    settings = [bld.path.make_node(str(bsp.config_path.relative_to(boardlib.ROOT)))]
+    tools = bld.path.ant_glob("bsp-config/tools/*.py bsp-config/*.json")
+
+    header = f"{variant}/rtems_ioc_bsp.h"
+    constants = f"{variant}/rtems_ioc_bsp.rs"
+
+    def write_settings(task):
+        task.outputs[0].write(bsp.c_header())
+        task.outputs[1].write(bsp.rust_constants())
+
+    step(bld, f"{bsp.name}: settings", rule=write_settings, source=settings + tools, target=[header, constants])
+
+    def objects(sources):
+        """Compiles C files of ours; returns the objects' names."""
+        made = []
+        for source in sources:
+            target = f"{variant}/{pathlib.Path(source).stem}.o"
+            folder = bld.bldnode.make_node(variant).abspath()
+            flags = [bsp.tool("gcc"), *bsp.cflags, "-I", folder, "-I", "include", "-I", "src", "-I", "src/os/rtems"]
+            command = shlex.join(flags) + " -c ${SRC[0].abspath()} -o ${TGT[0].abspath()}"
+            headers = bld.path.ant_glob("include/*.h src/**/*.h")
+            text = f"{bsp.name}: compile {source}"
+            step(bld, text, rule=command, source=[source, header, *headers], target=target, cwd=bld.path)
+            made.append(target)
+        return made
+
+    common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
+    server = objects(SERVER_SOURCES)
+    rest = objects(IMAGE_SOURCES + [f"src/os/rtems/network_{bsp.stack}.c"] + test_sources(bld))
+
+    archives = {}
+    for name, features, own, kind in (
+        ("librtems_ioc_pool.a", ["rtems"], common, "--pool"),
+        ("librtems_ioc.a", ["rtems", "server"], common + server, "--server"),
+    ):
+        archives[name] = archive(bld, bsp, name, features, own, kind, rust_sources + tools, constants)
+
+    image = f"{variant}/rtems-ioc.exe"
+    link = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in wrapped)]
+    link += [f"-Wl,-Map={bld.bldnode.make_node(variant).abspath()}/rtems-ioc.map"]
+    command = shlex.join(link) + " ${SRC} -o ${TGT} " + shlex.join(bsp.libs)
+    inputs = [*rest, archives["librtems_ioc.a"]]
+    step(bld, f"{bsp.name}: link", rule=command, source=inputs, target=image, cwd=bld.bldnode)
+
+    def check_image(task):
+        arguments = ["image", task.inputs[0].abspath(), "--limit", str(bsp.config["image"]["limit"])]
+        arguments += ["--hooks"] if wrapped and common else []
+        arguments += ["--no-altivec"] if bsp.arch == "powerpc" and not bsp.config["image"]["altivec"] else []
+        return guarded(lambda: (boardlib.run_gates(arguments), task.outputs[0].write("passed\n")))
+
+    gates = bld.path.ant_glob("rtems-tests/gates/*")
+    step(bld, f"{bsp.name}: gates", rule=check_image, source=[image, *gates], target=f"{variant}/gates.ok")
+    form(bld, bsp, image)
+    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib", [archives[name] for name in archives])
+    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/bin", image, chmod=0o755)
+    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib/include", bld.path.ant_glob("include/*.h"))
+
+
+def test_sources(bld):
+    """The on-target tests that are in C."""
+    return [str(node.path_from(bld.path)) for node in bld.path.ant_glob("rtems-tests/target/*.c")]
+
+
+def archive(bld, bsp, name, features, own, kind, inputs, constants):
+    """The task that has cargo build an archive, adds our C objects to it and runs the gates; returns its name."""
+    target = f"{bsp.variant}/{name}"
+
+    def make(task):
+        result = pathlib.Path(task.outputs[0].abspath())
+        environment = {
+            "RTEMS_SYS_CLANG_ARGS": "\n".join(bsp.clang_args()),
+            "RTEMS_IOC_CONFIG": bld.bldnode.make_node(constants).abspath(),
+        }
+        folder = bld.bldnode.make_node("cargo").abspath()
+        boardlib.build(bsp.config["rust"]["target"], features, result, folder, environment)
+        extra = [bld.bldnode.make_node(each).abspath() for each in own]
+        if extra:
+            subprocess.run([bsp.tool("ar"), "rs", str(result), *extra], check=True, capture_output=True)
+        gates = ["archive", result, kind] + (["--hooks"] if any("wrap" in each for each in own) else [])
+        boardlib.run_gates(gates)
+
+    def task(task):
+        return guarded(lambda: make(task))
+
+    # One cargo at a time: they share a target folder, and the machine.
+    step(bld, f"{bsp.name}: cargo {name}", rule=task, source=[*inputs, constants, *own], target=target)
+    return target
+
+
+def form(bld, bsp, image):
+    """The image as the board's firmware takes it."""
+    kind = bsp.config["image"]["form"]
+    if kind == "elf":
+        return
+    objcopy = bsp.tool("objcopy")
+
+    def binary(task):
+        return subprocess.call([objcopy, "-O", "binary", task.inputs[0].abspath(), task.outputs[0].abspath()])
+
+    def bootloader(task):
+        """The PReP boot loader of motorola_powerpc: the image gzipped and linked behind bootloader.o."""
+        folder = pathlib.Path(task.outputs[0].abspath()).parent
+        raw = folder / "rtems"
+        subprocess.run([objcopy, "-O", "binary", "-R", ".comment", "-S", task.inputs[0].abspath(), raw], check=True)
+        subprocess.run(["gzip", "-9nf", raw], check=True)
+        command = [bsp.tool("ld"), "-o", task.outputs[0].abspath(), bsp.lib / "bootloader.o"]
+        command += [f"--just-symbols={task.inputs[0].abspath()}", "-b", "binary", "rtems.gz"]
+        return subprocess.call([*map(str, command), "-T", str(bsp.lib / "ppcboot.lds")], cwd=folder)
+
+    rule = {"binary": binary, "bootloader": bootloader}[kind]
+    suffix = {"binary": "bin", "bootloader": "boot"}[kind]
+    step(bld, f"{bsp.name}: {kind}", rule=rule, source=image, target=f"{bsp.variant}/rtems-ioc.{suffix}")

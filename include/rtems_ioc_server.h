@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The C interface of librtems_ioc.a beyond the pool: servers, commands and self tests, for an image's own start-up code,
+ * Cexp, GeSys or a debugger. Functions that return int return 0 when they did it and -1 when not (the console says why).
+ */
+#ifndef RTEMS_IOC_SERVER_H
+#define RTEMS_IOC_SERVER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Starts the Channel Access server and tcpecho as tasks of their own; the network must be up. */
+int rtems_ioc_start(void);
+
+/* Stops them, waits for their tasks and closes every descriptor. Nothing happens when they do not run. */
+int rtems_ioc_stop(void);
+
+/* Registers the commands (`help rtems-ioc` lists them) with the RTEMS shell. */
+void rtems_ioc_register_commands(void);
+
+/* Runs one command line as the shell would, for example "casr 2"; its exit status, or -1 when there is no such command. */
+int rtems_ioc_command(const char *line);
+
+/*
+ * The echo server on TCP port 4445 in the calling task, as the tool of 2005 had it: serves one connection after the
+ * other with a buffer of `bufsz` bytes (0: a default), sends back what it reads or, with `discard`, only reads.
+ * Returns 0 after rtems_ioc_stop() or `tcpecho stop`, -1 when the port or the memory is not to be had.
+ */
+int tcpecho(int bufsz, int discard);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

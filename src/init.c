@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The image: RTEMS's configuration table, and the order in which things start. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rtems.h>
+#include <rtems/shell.h>
+
+#include "os/rtems/image.h"
+#include "rtems_ioc_server.h"
+
+/* Network, servers, commands, and the shell on the console, which never ends unless asked to. */
+static rtems_task Init(rtems_task_argument unused)
+{
+  (void) unused;
+  rtems_ioc_clock_check();
+  printf("\nrtems-ioc on %s (%s)\n", RTEMS_IOC_BSP_NAME, RTEMS_IOC_BSP_TITLE);
+  rtems_shell_init_environment();
+  rtems_ioc_register_commands();
+  if (rtems_ioc_network_start() == 0) {
+    rtems_ioc_start();
+  }
+  rtems_shell_init(
+    "SHLL", RTEMS_IOC_TASK_SHELL_STACK, RTEMS_IOC_TASK_SHELL_PRIORITY, "/dev/console", false, true, NULL
+  );
+  rtems_ioc_stop();
+  printf("rtems-ioc: the shell has ended\n");
+  exit(0);
+}
+
+#define CONFIGURE_APPLICATION_NEEDS_CLOCK_DRIVER
+#define CONFIGURE_APPLICATION_NEEDS_CONSOLE_DRIVER
+#define CONFIGURE_MICROSECONDS_PER_TICK RTEMS_IOC_CLOCK_MICROSECONDS_PER_TICK
+
+/* One heap for stacks, objects and malloc, as EPICS configures its images: the tracker sees all of it. */
+#define CONFIGURE_UNIFIED_WORK_AREAS
+#define CONFIGURE_UNLIMITED_OBJECTS
+#define CONFIGURE_STACK_CHECKER_ENABLED
+
+#ifdef RTEMS_IOC_NETWORK_DESCRIPTORS
+#define CONFIGURE_MAXIMUM_FILE_DESCRIPTORS RTEMS_IOC_NETWORK_DESCRIPTORS
+#else
+#define CONFIGURE_MAXIMUM_FILE_DESCRIPTORS 32
+#endif
+#define CONFIGURE_FILESYSTEM_IMFS
+#define CONFIGURE_MAXIMUM_USER_EXTENSIONS 4
+
+#define CONFIGURE_RTEMS_INIT_TASKS_TABLE
+#define CONFIGURE_INIT_TASK_STACK_SIZE RTEMS_IOC_TASK_INIT_STACK
+#define CONFIGURE_INIT_TASK_PRIORITY RTEMS_IOC_TASK_INIT_PRIORITY
+#define CONFIGURE_INIT_TASK_INITIAL_MODES RTEMS_DEFAULT_MODES
+#define CONFIGURE_INIT_TASK_ATTRIBUTES RTEMS_FLOATING_POINT
+
+#define CONFIGURE_SHELL_COMMANDS_INIT
+#define CONFIGURE_SHELL_COMMAND_CPUUSE
+#define CONFIGURE_SHELL_COMMAND_STACKUSE
+#define CONFIGURE_SHELL_COMMAND_MALLOC_INFO
+#define CONFIGURE_SHELL_COMMAND_WKSPACE_INFO
+#define CONFIGURE_SHELL_COMMAND_DATE
+#define CONFIGURE_SHELL_COMMAND_SHUTDOWN
+#ifdef RTEMS_IOC_STACK_LEGACY
+#define CONFIGURE_SHELL_COMMANDS_ALL_NETWORKING
+#endif
+
+#define CONFIGURE_INIT
+#include <rtems/confdefs.h>
+#include <rtems/shellconfig.h>

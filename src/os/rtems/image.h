@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the C files of the image share: the settings of the BSP and the steps of the start. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Made by wscript from bsp-config. */
+#include "rtems_ioc_bsp.h"
+
+/* Starts the clock where the BSP forgets to, and says so when no tick comes. */
+void rtems_ioc_clock_check(void);
+
+/* A setting by its name (`ip`, `mask`, `gateway`, `ntp`, `name`, `EPICS_...`): from the boot command line, then the
+ * firmware's variables, then bsp-config. Returns NULL when nobody says. The text lives as long as the image. */
+const char *rtems_ioc_setting(const char *name);
+
+/* Brings the network up; 0 when sockets can be used. */
+int rtems_ioc_network_start(void);
+
+/* A line for `casr` and the boot messages: addresses and how they came. */
+const char *rtems_ioc_network_status(void);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What Rust asks of the network part: see interfaces.rs. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Is called with IPv4 addresses in host order; broadcast 0 when the interface cannot broadcast. */
+typedef void (*rtems_ioc_interface_visitor)(void *context, uint32_t address, uint32_t broadcast, bool loopback);
+
+/* Visits each IPv4 address of an interface that is up; an errno or 0. */
+int rtems_ioc_interfaces(rtems_ioc_interface_visitor visit, void *context);

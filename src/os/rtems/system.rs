@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! RTEMS as a [`System`].
+
+use super::{clock, descriptors, interfaces, mutex, task};
+use crate::os::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
+use crate::os::socket::poll::PollSet;
+use crate::os::socket::{Address, DatagramOptions, SocketError};
+use crate::os::{Descriptors, Interface, Role, SpawnError, System};
+use crate::value::Stamp;
+
+/// RTEMS.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rtems;
+
+impl System for Rtems {
+    type Stream = BsdStream;
+    type Listener = BsdListener;
+    type Datagram = BsdDatagram;
+    type Poller = PollSet;
+    type Mutex<T: Send + 'static> = mutex::Mutex<T>;
+    type Task = task::RtemsTask;
+
+    fn monotonic_ms(&self) -> u64 {
+        clock::monotonic_ns() / 1_000_000
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        clock::monotonic_ns()
+    }
+
+    fn wall(&self) -> Stamp {
+        clock::wall()
+    }
+
+    fn sleep_ms(&self, milliseconds: u64) {
+        clock::sleep_ms(milliseconds);
+    }
+
+    fn listen(&self, at: Address, backlog: u16) -> Result<BsdListener, SocketError> {
+        BsdListener::open(at, backlog)
+    }
+
+    fn datagram(&self, at: Address, options: DatagramOptions) -> Result<BsdDatagram, SocketError> {
+        BsdDatagram::open(at, options)
+    }
+
+    fn connect(&self, to: Address) -> Result<BsdStream, SocketError> {
+        BsdStream::connect(to)
+    }
+
+    fn poller(&self) -> Result<PollSet, SocketError> {
+        PollSet::new()
+    }
+
+    fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {
+        interfaces::visit(visit)
+    }
+
+    fn spawn(
+        &self,
+        role: Role,
+        entry: impl FnOnce() + Send + 'static,
+    ) -> Result<task::RtemsTask, SpawnError> {
+        task::spawn(role, entry)
+    }
+
+    fn descriptors(&self) -> Option<Descriptors> {
+        descriptors::descriptors()
+    }
+}

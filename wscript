@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# vim: set ft=python:
+"""Builds rtems-ioc for RTEMS, or hosted when there is no RTEMS.
+
+    waf configure --rtems=PREFIX --rtems-bsps=arch/bsp,...     every known BSP that is installed when none is named
+    waf build test install
+
+One variant per BSP under build/<arch>-rtems<version>-<bsp>/; bsp-config/tools knows BSPs, cargo and images.
+"""
+
+import os
+import sys
+
+from waflib import Context
+from waflib.Build import BuildContext
+
+sys.path.insert(0, os.path.join(Context.run_dir, "bsp-config", "tools"))
+
+APPNAME = "rtems-ioc"
+top = "."
+out = "build"
+
+WRAPPED = [
+    "_Heap_Allocate_aligned_with_boundary",
+    "_Heap_Free",
+    "_Heap_Resize_block",
+    "_Heap_Extend",
+    "malloc_free_space",
+]
+
+
+def options(opt):
+    group = opt.add_option_group("RTEMS options")
+    group.add_option("--rtems", default=None, help="prefix where RTEMS, its BSPs and tools are installed")
+    group.add_option("--rtems-bsps", default="", help="BSPs to build, as arch/bsp,arch/bsp")
+    group.add_option("--no-hooks", action="store_true", help="link without the heap hooks (tier B)")
+    test = opt.add_option_group("Test options")
+    test.add_option("--tests", default="", help="only these on-target tests, comma separated")
+    test.add_option("--quick", action="store_true", help="leave out the tests that take minutes")
+
+
+def configure(conf):
+    import boardlib
+    import bsps
+
+    conf.find_program("cargo")
+    conf.env.PREFIX_RTEMS = conf.options.rtems or ""
+    conf.env.BSPS = []
+    conf.env.NO_HOOKS = bool(conf.options.no_hooks)
+    if not conf.options.rtems:
+        if conf.options.rtems_bsps:
+            conf.fatal("--rtems-bsps needs --rtems=PREFIX, where RTEMS is installed")
+        conf.msg("RTEMS", "not given (--rtems=PREFIX): the hosted variant only", color="YELLOW")
+        return
+    try:
+        boardlib.check_rust_src()
+        chosen = bsps.select(conf.options.rtems, conf.options.rtems_bsps)
+        for bsp in chosen:
+            conf.start_msg(f"Checking BSP {bsp.name}")
+            bsp.check()
+            conf.end_msg(f"RTEMS {bsp.version}, network: {bsp.stack}")
+    except boardlib.BuildError as error:
+        conf.fatal(str(error))
+    conf.env.BSPS = [bsp.name for bsp in chosen]
+
+
+def build(bld):
+    import images
+
+    if not bld.env.BSPS:
+        bld(rule="cargo build --release", cwd=bld.srcnode, always=True, name="hosted")
+        return
+    for bsp in _bsps(bld):
+        images.build(bld, bsp, [] if bld.env.NO_HOOKS else WRAPPED)
+
+
+def test(ctx):
+    """Boots each image and runs its tests; without RTEMS the hosted tests."""
+    import subprocess
+
+    if not ctx.env.BSPS:
+        if subprocess.call(["cargo", "test"], cwd=ctx.path.abspath()):
+            ctx.fatal("cargo test failed")
+        return
+    command = [sys.executable, "rtems-tests/runner/run.py", "--rtems", ctx.env.PREFIX_RTEMS, "--build", out]
+    command += ["--tests", ctx.options.tests] if ctx.options.tests else []
+    command += ["--quick"] if ctx.options.quick else []
+    if subprocess.call(command + ctx.env.BSPS, cwd=ctx.path.abspath()):
+        ctx.fatal("tests failed: see above")
+
+
+def _bsps(ctx):
+    import bsps
+
+    return bsps.select(ctx.env.PREFIX_RTEMS, ",".join(ctx.env.BSPS))
+
+
+class TestContext(BuildContext):
+    """`waf test`: needs the configuration, builds nothing itself."""
+
+    cmd = "test"
+    fun = "test"
