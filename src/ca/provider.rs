@@ -81,6 +81,33 @@ pub struct Change {
     pub mask: EventMask,
 }
 
+/// Something else than a value has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Access rights may have changed: the server asks again for every channel.
+    Access,
+    /// This process variable is about to be deleted: its channels are closed (SERVER_DISCONN).
+    Removed(PvId),
+}
+
+/// What DBR_PUT_ACKT and DBR_PUT_ACKS set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// Whether alarms that have gone must still be acknowledged (ACKT).
+    Transient(bool),
+    /// Acknowledges alarms up to this severity (ACKS).
+    Severity(u16),
+}
+
+/// State of alarm acknowledgement, for DBR_STSACK_STRING.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledgement {
+    /// Alarms that have gone must still be acknowledged (ACKT).
+    pub transient: bool,
+    /// Highest severity not yet acknowledged (ACKS).
+    pub severity: u16,
+}
+
 /// Whoever has the process variables.
 pub trait Provider {
     /// Upper bound of the indices handed out so far.
@@ -101,7 +128,9 @@ pub trait Provider {
     /// Hands the current reading to `visit`; computed values are computed now.
     fn read<R>(&mut self, pv: PvId, visit: impl FnOnce(&Reading<'_>) -> R) -> Result<R, PvError>;
 
-    /// Writes. Subscribers hear of it through [`Provider::next_change`].
+    /// Writes. Subscribers hear of it through [`Provider::next_change`]. The count has been checked against the bytes
+    /// and cut to the maximum of the view; 0 empties an array and leaves a scalar alone. `completion` is set when
+    /// the client waits for the end of processing: only then may the answer be [`PutOutcome::Later`].
     fn put(
         &mut self,
         pv: PvId,
@@ -119,4 +148,24 @@ pub trait Provider {
     /// The first subscription to this PV came (true) or the last one went (false): periodic values need sampling only
     /// while somebody listens.
     fn watched(&mut self, pv: PvId, watched: bool);
+
+    /// Acknowledges an alarm. A provider without acknowledgement refuses.
+    fn acknowledge(&mut self, _pv: PvId, _what: Acknowledge, _client: &Client<'_>) -> Result<(), PvError> {
+        Err(PvError::Refused)
+    }
+
+    /// State of acknowledgement; EPICS's initial state unless the provider knows better.
+    fn acknowledgement(&self, _pv: PvId) -> Acknowledgement {
+        Acknowledgement { transient: true, severity: 0 }
+    }
+
+    /// The next change of another kind that the server has not heard of.
+    fn next_notice(&mut self) -> Option<Notice> {
+        None
+    }
+
+    /// Writes the name of a process variable for a report; its index if the provider keeps no names.
+    fn write_name(&self, pv: PvId, out: &mut dyn core::fmt::Write) -> core::fmt::Result {
+        write!(out, "#{}", pv.index)
+    }
 }

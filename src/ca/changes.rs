@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! What the provider has to say goes to the circuits: changed values, ended puts, changed rights, deleted variables.
+
+use super::admission::Admission;
+use super::channels::{Channel, ChannelNotice};
+use super::circuits::{Circuits, NoRoom};
+use super::monitors::{Monitor, Monitors};
+use super::payload::Extra;
+use super::provider::{Change, Notice, Provider};
+use super::requests::put_status;
+use super::server::Server;
+use super::statistics::Statistics;
+use super::updates::{Updater, is_rare};
+use super::wire::status;
+use crate::value::Reading;
+
+/// Changes taken in one call, so that a flood of them does not keep the sockets waiting.
+const CHANGES_PER_CALL: usize = 256;
+
+impl<P: Provider> Server<P> {
+    /// Takes the provider's changes to their subscribers: into a circuit's output if there is room and nothing is owed,
+    /// else the newest value will follow when there is. Returns whether there may be more changes to take.
+    pub fn poll_changes<A: Admission>(&mut self, admission: &A, now: u64) -> bool {
+        while let Some((token, result)) = self.provider.next_completion() {
+            let code = result.map_or_else(put_status, |()| status::NORMAL);
+            let Some(slot) = self.puts.end(token, code) else { continue };
+            if let Some(circuit) = self.circuits.at_mut(slot) {
+                circuit.session.puts_ended += 1;
+                circuit.session.has_work = true;
+            }
+            self.circuits.mark_ready(slot);
+        }
+        while let Some(notice) = self.provider.next_notice() {
+            self.notice(notice);
+        }
+        for _ in 0..CHANGES_PER_CALL {
+            let Some(change) = self.provider.next_change() else { return false };
+            self.fan_out(change, admission, now);
+        }
+        true
+    }
+
+    fn fan_out<A: Admission>(&mut self, change: Change, admission: &A, now: u64) {
+        let first = self.monitors.first_of(change.pv.index);
+        if self.monitors.get(first).is_none() {
+            return;
+        }
+        let mut fan = Fan {
+            change,
+            now,
+            first,
+            monitors: &mut self.monitors,
+            circuits: &mut self.circuits,
+            statistics: &mut self.statistics,
+            updater: Updater::new(self.config.limits.max_array_bytes),
+        };
+        if self.provider.read(change.pv, |reading| fan.send(Some(reading), admission)).is_err() {
+            fan.send(None, admission);
+        }
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        for index in 0..self.channels.bound() {
+            let Some(channel) = self.channels.at_mut(index) else { continue };
+            let Some(circuit) = self.circuits.at_mut(channel.circuit) else { continue };
+            let told = match notice {
+                Notice::Removed(pv) if pv == channel.pv => ChannelNotice::Gone,
+                Notice::Access => {
+                    let access = self.provider.access(channel.pv, &circuit.session.client());
+                    if access == channel.access || channel.notice == Some(ChannelNotice::Gone) {
+                        continue;
+                    }
+                    channel.access = access;
+                    ChannelNotice::Access
+                }
+                Notice::Removed(_) => continue,
+            };
+            if channel.notice.replace(told).is_none() {
+                circuit.session.notices += 1;
+            }
+            circuit.session.has_work = true;
+            let &mut Channel { circuit: slot, .. } = channel;
+            self.circuits.mark_ready(slot);
+        }
+    }
+}
+
+/// One change on its way to its subscribers.
+struct Fan<'a> {
+    change: Change,
+    now: u64,
+    /// Oldest monitor of the process variable.
+    first: u32,
+    monitors: &'a mut Monitors,
+    circuits: &'a mut Circuits,
+    statistics: &'a mut Statistics,
+    updater: Updater,
+}
+
+impl Fan<'_> {
+    /// Sends `reading` to all who asked for such a change; without one, notes that they are owed an update.
+    fn send<A: Admission>(&mut self, reading: Option<&Reading<'_>>, admission: &A) {
+        let mut at = self.first;
+        while let Some(monitor) = self.monitors.get(at) {
+            let next = self.monitors.next_of(monitor, self.first);
+            // A monitor without read access has heard of that and hears of nothing else.
+            if monitor.view == self.change.pv.view
+                && monitor.readable
+                && monitor.mask.intersects(self.change.mask)
+            {
+                if monitor.pending {
+                    self.statistics.updates_replaced += 1;
+                } else {
+                    self.send_one(at, reading, admission);
+                }
+            }
+            at = next;
+        }
+    }
+
+    #[inline]
+    fn send_one<A: Admission>(&mut self, index: u32, reading: Option<&Reading<'_>>, admission: &A) {
+        let Some(monitor) = self.monitors.get(index) else { return };
+        let &Monitor { circuit: slot, dbr, .. } = monitor;
+        let Some(circuit) = self.circuits.at_mut(slot) else { return };
+        let session = &mut circuit.session;
+        if session.closing {
+            return;
+        }
+        if circuit.output.used() == 0 {
+            session.progress_ms = self.now;
+        }
+        let mut at_once = None;
+        if session.pending == 0 && !session.events_off && !is_rare(dbr) {
+            at_once = reading;
+        }
+        if let Some(reading) = at_once {
+            match self
+                .updater
+                .send(monitor, reading, &Extra::None, &mut circuit.output, |bytes| admission.admits(bytes))
+            {
+                Ok(()) => {
+                    self.statistics.updates += 1;
+                    if !session.is_ready() {
+                        self.circuits.mark_ready(slot);
+                    }
+                    return;
+                }
+                Err(NoRoom::Wait) => {}
+                Err(NoRoom::Memory) => session.starved = true,
+            }
+        }
+        self.monitors.queue(session, index);
+        // With room left, the circuit's own turn sends it.
+        if session.owes_updates() && circuit.output.drained() {
+            session.has_work = true;
+            self.circuits.mark_ready(slot);
+        }
+    }
+}
