@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The C interface of the pool: see `include/rtems_ioc.h` for its documentation.
+//!
+//! No struct is returned by value: compilers disagree on how PowerPC returns small ones.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_int, c_uint};
+
+use super::{Policy, Snapshot, pool};
+
+/// Tells a check of the finished image that this implementation was linked, and not EPICS's.
+// SAFETY: the name belongs to this package and nothing else defines it.
+#[unsafe(no_mangle)]
+pub static rtems_ioc_pool_tracker_present: c_int = 1;
+
+/// EPICS's question, in EPICS's spelling.
+// SAFETY: no two of these names are defined in one image: taking the place of EPICS's definition is their purpose.
+#[unsafe(no_mangle)]
+pub extern "C" fn osiSufficentSpaceInPool(contiguous_block_size: usize) -> c_int {
+    c_int::from(pool().admits(contiguous_block_size))
+}
+
+/// The same, spelt correctly.
+// SAFETY: as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn osiSufficientSpaceInPool(contiguous_block_size: usize) -> c_int {
+    c_int::from(pool().admits(contiguous_block_size))
+}
+
+/// Fills in the first `bytes` of `status`. Returns 0, or -1 without a heap or for a null pointer.
+///
+/// # Safety
+/// `status` is null or points to `bytes` writable bytes.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_pool_snapshot(status: *mut Snapshot, bytes: usize) -> c_int {
+    let Some(snapshot) = pool().snapshot().filter(|_| !status.is_null()) else { return -1 };
+    let count = bytes.min(size_of::<Snapshot>());
+    // SAFETY: the caller gives `bytes` writable bytes, and `count` is neither more than that nor than the source has; the
+    // snapshot is ours alone, so they do not overlap.
+    unsafe { core::ptr::copy_nonoverlapping((&raw const snapshot).cast::<u8>(), status.cast::<u8>(), count) };
+    0
+}
+
+/// The largest free block exactly, in bytes with header.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtems_ioc_pool_largest() -> usize {
+    pool().largest().unwrap_or(0)
+}
+
+/// The largest free block as the tracker knows it without a lock or a walk; 0 if it does not.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtems_ioc_pool_free_space() -> usize {
+    pool().free_space().unwrap_or(0)
+}
+
+/// Bytes that have to be left after a request.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtems_ioc_pool_reserve() -> usize {
+    pool().reserve()
+}
+
+/// Sets the reserve.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtems_ioc_pool_set_reserve(bytes: usize) {
+    pool().set_reserve(bytes);
+}
+
+/// Sets how questions are answered; unknown numbers are refused with -1.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtems_ioc_pool_set_policy(policy: c_uint) -> c_int {
+    match Policy::ALL.into_iter().find(|known| *known as c_uint == policy) {
+        Some(policy) => {
+            pool().set_policy(policy);
+            0
+        }
+        None => -1,
+    }
+}
+
+#[cfg(all(feature = "board", not(feature = "hosted")))]
+unsafe extern "Rust" {
+    /// Defined by `os/rtems`: the heap of the image. A link-time seam, so that `pool` does not depend on `os`.
+    // SAFETY: the definition has this very signature and no preconditions.
+    safe fn rtems_ioc_heap_source() -> &'static dyn super::Source;
+}
+
+/// The heap that this archive brings.
+#[cfg(all(feature = "board", not(feature = "hosted")))]
+pub(super) fn linked_source() -> &'static dyn super::Source {
+    rtems_ioc_heap_source()
+}
