@@ -16,6 +16,8 @@ mod system;
 pub mod board;
 #[cfg(feature = "hosted")]
 pub mod hosted;
+#[cfg(any(feature = "hosted", feature = "board"))]
+mod raw_memory;
 #[cfg(all(feature = "rtems", not(feature = "hosted")))]
 pub mod rtems;
 
