@@ -61,12 +61,14 @@ def build(bld, bsp, wrapped):
 
     common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
     server = objects(SERVER_SOURCES)
-    rest = objects(IMAGE_SOURCES + [f"src/os/rtems/network_{bsp.stack}.c"] + test_sources(bld))
+    network = [f"src/os/rtems/network_{bsp.stack}.c"] + (["src/os/rtems/interfaces.c"] if bsp.stack != "none" else [])
+    rest = objects(IMAGE_SOURCES + network + test_sources(bld))
 
+    legacy = ["legacy-network"] if bsp.stack == "legacy" else []
     archives = {}
     for name, features, own, kind in (
         ("librtems_ioc_pool.a", ["rtems"], common, "--pool"),
-        ("librtems_ioc.a", ["rtems", "server"], common + server, "--server"),
+        ("librtems_ioc.a", ["rtems", "server", *legacy], common + server, "--server"),
     ):
         archives[name] = archive(bld, bsp, name, features, own, kind, rust_sources + tools, constants)
 

@@ -3,7 +3,10 @@
 
 use super::{clock, descriptors, interfaces, mutex, task};
 use crate::os::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
-use crate::os::socket::poll::PollSet;
+#[cfg(not(feature = "legacy-network"))]
+use crate::os::socket::poll::PollSet as Readiness;
+#[cfg(feature = "legacy-network")]
+use crate::os::socket::wakeup::WakeSet as Readiness;
 use crate::os::socket::{Address, DatagramOptions, SocketError};
 use crate::os::{Descriptors, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
@@ -16,7 +19,7 @@ impl System for Rtems {
     type Stream = BsdStream;
     type Listener = BsdListener;
     type Datagram = BsdDatagram;
-    type Poller = PollSet;
+    type Poller = Readiness;
     type Mutex<T: Send + 'static> = mutex::Mutex<T>;
     type Task = task::RtemsTask;
 
@@ -48,8 +51,8 @@ impl System for Rtems {
         BsdStream::connect(to)
     }
 
-    fn poller(&self) -> Result<PollSet, SocketError> {
-        PollSet::new()
+    fn poller(&self) -> Result<Readiness, SocketError> {
+        Readiness::new()
     }
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {

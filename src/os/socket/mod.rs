@@ -7,13 +7,15 @@ use core::fmt;
 
 #[cfg(any(feature = "hosted", feature = "rtems"))]
 pub mod bsd;
-#[cfg(any(feature = "hosted", feature = "rtems"))]
+#[cfg(any(feature = "hosted", all(feature = "rtems", not(feature = "legacy-network"))))]
 pub mod poll;
 #[cfg(test)]
 pub mod scripted;
 #[cfg(any(feature = "hosted", feature = "rtems"))]
 #[allow(unsafe_code)]
 mod sys;
+#[cfg(all(feature = "legacy-network", not(feature = "hosted")))]
+pub mod wakeup;
 
 /// The operating system's number of a socket.
 pub type Descriptor = i32;

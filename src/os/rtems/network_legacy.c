@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The legacy BSD stack (the one in RTEMS up to 5, rtems-net-legacy since): one interface, static, DHCP or BOOTP. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rtems/dhcp.h>
+#include <rtems/rtems_bsdnet.h>
+
+#include "image.h"
+
+extern int RTEMS_IOC_NETWORK_DRIVER_ATTACH(struct rtems_bsdnet_ifconfig *config, int attaching);
+
+static struct rtems_bsdnet_ifconfig interface = {
+  .name = RTEMS_IOC_NETWORK_INTERFACE,
+  .attach = RTEMS_IOC_NETWORK_DRIVER_ATTACH,
+#ifdef RTEMS_IOC_NETWORK_IRQ
+  .irno = RTEMS_IOC_NETWORK_IRQ,
+#endif
+};
+
+/* The stack's own settings; the name is its interface. */
+struct rtems_bsdnet_config rtems_bsdnet_config = {
+  .ifconfig = &interface,
+  .network_task_priority = RTEMS_IOC_NETWORK_PRIORITY,
+  .mbuf_bytecount = RTEMS_IOC_NETWORK_MBUF_BYTES,
+  .mbuf_cluster_bytecount = RTEMS_IOC_NETWORK_CLUSTER_BYTES,
+};
+
+static char status[96] = "network: not started";
+
+int rtems_ioc_network_start(void)
+{
+  const char *address = rtems_ioc_setting("ip");
+  const char *how = "static";
+
+  if (address == NULL || strcmp(address, "dhcp") == 0) {
+    rtems_bsdnet_config.bootp = rtems_bsdnet_do_dhcp;
+    how = "DHCP";
+  } else if (strcmp(address, "bootp") == 0) {
+    rtems_bsdnet_config.bootp = rtems_bsdnet_do_bootp;
+    how = "BOOTP";
+  } else {
+    interface.ip_address = (char *) address;
+    interface.ip_netmask = (char *) rtems_ioc_setting("mask");
+    rtems_bsdnet_config.gateway = (char *) rtems_ioc_setting("gateway");
+    rtems_bsdnet_config.hostname = "rtems-ioc";
+    rtems_bsdnet_config.domainname = "local";
+    rtems_bsdnet_config.ntp_server[0] = (char *) rtems_ioc_setting("ntp");
+  }
+  if (rtems_bsdnet_initialize_network() != 0) {
+    snprintf(status, sizeof(status), "network: %s on %s failed", how, interface.name);
+    printf("rtems-ioc: %s\n", status);
+    return -1;
+  }
+  snprintf(status, sizeof(status), "network: %s up (%s)", interface.name, how);
+  printf("rtems-ioc: %s\n", status);
+  return 0;
+}
+
+const char *rtems_ioc_network_status(void)
+{
+  return status;
+}
