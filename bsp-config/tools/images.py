@@ -140,9 +140,12 @@ def form(bld, bsp, image):
         raw = folder / "rtems"
         subprocess.run([objcopy, "-O", "binary", "-R", ".comment", "-S", task.inputs[0].abspath(), raw], check=True)
         subprocess.run(["gzip", "-9nf", raw], check=True)
-        command = [bsp.tool("ld"), "-o", task.outputs[0].abspath(), bsp.lib / "bootloader.o"]
+        linked = folder / "bootloader.elf"
+        command = [bsp.tool("ld"), "-o", linked, bsp.lib / "bootloader.o"]
         command += [f"--just-symbols={task.inputs[0].abspath()}", "-b", "binary", "rtems.gz"]
-        return subprocess.call([*map(str, command), "-T", str(bsp.lib / "ppcboot.lds")], cwd=folder)
+        command += ["-T", bsp.lib / "ppcboot.lds", f"-Map={folder}/bootloader.map"]
+        subprocess.run([str(each) for each in command], cwd=folder, check=True)
+        return subprocess.call([objcopy, "-O", "binary", str(linked), task.outputs[0].abspath()])
 
     rule = {"binary": binary, "bootloader": bootloader}[kind]
     suffix = {"binary": "bin", "bootloader": "boot"}[kind]

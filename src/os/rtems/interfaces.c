@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The interfaces by getifaddrs, which both network stacks have. */
 
+#include <sys/types.h>
+
 #include <errno.h>
 #include <ifaddrs.h>
 

@@ -59,8 +59,10 @@ mod rtems {
     };
 
     /// As wide as the fields of `pollfd`.
+    #[cfg(not(feature = "legacy-network"))]
     pub const POLLIN: i16 = rtems_sys::POLLIN as i16;
     /// As wide as the fields of `pollfd`.
+    #[cfg(not(feature = "legacy-network"))]
     pub const POLLOUT: i16 = rtems_sys::POLLOUT as i16;
 
     /// RTEMS raises no SIGPIPE of its own accord: the error of `send` is all there is.
