@@ -17,7 +17,11 @@ pub mod pool;
 #[cfg(feature = "server")]
 pub mod ca;
 #[cfg(feature = "server")]
+pub mod catime;
+#[cfg(feature = "server")]
 pub mod net;
+#[cfg(feature = "hosted")]
+pub mod netcheck;
 #[cfg(feature = "server")]
 pub mod pv;
 #[cfg(feature = "server")]

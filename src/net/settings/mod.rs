@@ -6,11 +6,13 @@
 
 mod error;
 mod parse;
+mod search;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use error::SettingError;
+pub use search::search_addresses;
 
 use crate::os::socket::Address;
 

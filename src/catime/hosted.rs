@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! `rtems-ioc catime`: the benchmark from the desk.
+
+use super::{Abort, Arguments, JsonReport, Network, Outcome, Sockets, TableReport, TextReport, run};
+use crate::net::settings::search_addresses;
+use crate::os::System;
+use crate::os::hosted::Hosted;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::time::Duration;
+
+/// The command line.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Command {
+    /// PV name, then channel count (default 10000), then 1 to append a number to the name
+    #[arg(required = true, num_args = 1..=3, value_names = ["PV", "COUNT", "APPEND"])]
+    words: Vec<String>,
+    /// Print one table of items and megabits per second at the end
+    #[arg(long)]
+    table: bool,
+    /// Print one JSON object at the end
+    #[arg(long)]
+    json: bool,
+    /// Give up after so many seconds if a channel cannot be found (default: never)
+    #[arg(long)]
+    search_timeout: Option<f64>,
+}
+
+impl Command {
+    /// Runs it; the exit status.
+    pub fn run(&self) -> i32 {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        let arguments = match Arguments::parse(&words) {
+            Ok(arguments) => arguments,
+            Err(text) => {
+                eprint!("{text}");
+                return 1;
+            }
+        };
+        match self.measure(&arguments) {
+            Ok(Outcome { errors: 0 }) => 0,
+            Ok(_) => 2,
+            Err(text) => {
+                eprintln!("catime: {text}");
+                1
+            }
+        }
+    }
+
+    fn measure(&self, arguments: &Arguments<'_>) -> Result<Outcome, String> {
+        let network = sockets()?;
+        let timeout = match self.search_timeout {
+            None => None,
+            Some(seconds) => {
+                let timeout = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+                Some(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+            }
+        };
+        if !self.table && !self.json {
+            let mut out = Lines;
+            let mut report = TextReport(&mut out);
+            return finish(run(network, arguments, timeout, &mut |event| report.event(event)));
+        }
+        let mut table = TableReport::default();
+        let outcome = finish(run(network, arguments, timeout, &mut |event| {
+            if table.event(event) { Ok(()) } else { Err(std::fmt::Error) }
+        }))?;
+        let mut text = String::new();
+        if self.json {
+            writeln!(text, "{}", JsonReport(&table)).map_err(|error| error.to_string())?;
+        } else {
+            table.table(&mut text).map_err(|error| error.to_string())?;
+        }
+        std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(outcome)
+    }
+}
+
+fn finish(result: Result<Outcome, Abort>) -> Result<Outcome, String> {
+    result.map_err(|abort| abort.to_string())
+}
+
+/// Sockets that search where the environment says.
+fn sockets() -> Result<impl Network, String> {
+    let mut broadcasts = Vec::new();
+    let look = Hosted.interfaces(&mut |interface| {
+        if !interface.loopback {
+            broadcasts.extend(interface.broadcast);
+        }
+    });
+    look.map_err(|error| format!("interfaces: {error}"))?;
+    let addresses = search_addresses(&|name| std::env::var(name).ok(), &resolve, &broadcasts)
+        .map_err(|error| error.to_string())?;
+    let user = std::env::var("USER").unwrap_or_else(|_| String::from("catime"));
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Sockets::open(Hosted, addresses, user, String::from(host.trim()))
+        .map_err(|error| format!("search socket: {error}"))
+}
+
+/// IPv4 address of a host name, in host order.
+fn resolve(name: &str) -> Option<u32> {
+    (name, 0).to_socket_addrs().ok()?.find_map(|address| match address.ip() {
+        IpAddr::V4(ip) => Some(u32::from(ip)),
+        IpAddr::V6(_) => None,
+    })
+}
+
+/// Standard output, line by line as the tests end.
+struct Lines;
+
+impl std::fmt::Write for Lines {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        std::io::stdout().write_all(text.as_bytes()).map_err(|_| std::fmt::Error)
+    }
+}
