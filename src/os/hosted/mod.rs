@@ -10,6 +10,7 @@ mod process;
 pub mod rtex;
 pub mod signals;
 mod task;
+pub mod tcp_info;
 
 use super::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
 use super::socket::poll::PollSet;

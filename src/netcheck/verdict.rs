@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! From measurements to a verdict in plain words, with its evidence.
+//!
+//! Every threshold is a constant here, with the reason for its value. One fault is named; if the evidence points at two that
+//! do not explain each other, the verdict is "unclear" and names both.
+
+use super::measurements::{Flow, Measurements, RoundTrips};
+use serde::Serialize;
+
+/// Fewer losses than this may be chance: a queue that overflowed once, a segment overtaken.
+const FEWEST_LOSSES: u32 = 3;
+/// Fraction of segments lost from which on a way counts as lossy. A sound wired network loses less than 1 in 10^5; TCP
+/// itself provokes a loss or two per 16 MB (11 600 segments) when it fills a queue.
+const LOSSY: f64 = 0.001;
+/// Both ways together collapse when each keeps less than this part of the faster one alone. Sharing one half-duplex
+/// medium leaves about a half; a slow CPU on the board no less than a quarter.
+const COLLAPSE: f64 = 0.2;
+/// ... and when they lose at least so much: a collapse without loss is no duplex mismatch.
+const COLLISION_LOSS: f64 = 0.01;
+/// A message that takes so much longer than a byte waits for a timer: the shortest delayed-ACK timer in use is 40 ms
+/// (Linux), the longest 200 ms (BSD), milliseconds.
+const DELAYED_ACK: [f64; 2] = [30.0, 260.0];
+/// Sizes that must show the plateau: one alone is chance.
+const FEWEST_SIZES: usize = 3;
+/// Part of the sending time spent waiting for the peer's window, from which on the peer limits the rate.
+const WINDOW_LIMITED: f64 = 0.5;
+/// Windows from here on are no longer small: 64 KiB is what TCP has without window scaling, bytes.
+const SMALL_WINDOW: u32 = 65_536;
+/// A full window per round trip gives the rate within this factor if the window is what limits it.
+const WINDOW_MATCH: f64 = 0.5;
+/// Rates up to here are those of a 10 Mbit/s link, Mbit/s.
+const TEN_MEGABIT: f64 = 10.5;
+/// A board on such a link reaches this much of it, Mbit/s; less is not the link's doing.
+const TEN_MEGABIT_USED: f64 = 7.0;
+/// Round trips from here on are not those of a local network, milliseconds.
+const LONG_PATH: f64 = 10.0;
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum Fault {
+    /// Nothing found.
+    Healthy,
+    /// One end believes in half duplex, the other in full duplex.
+    DuplexMismatch,
+    /// Segments get lost: fraction on the way to the peer, and from it.
+    Loss {
+        /// On the way to the peer.
+        out: f64,
+        /// On the way from the peer.
+        r#in: f64,
+    },
+    /// The peer sends in pieces under Nagle's algorithm and waits for a delayed acknowledgement.
+    NaglePlateau {
+        /// Smallest message that waits, bytes.
+        from_bytes: usize,
+        /// How long it waits, milliseconds.
+        milliseconds: f64,
+    },
+    /// The peer's receive window is too small for the round trip.
+    SmallWindow {
+        /// The window, bytes.
+        bytes: u32,
+    },
+    /// The peer takes data more slowly than they arrive.
+    SlowReceiver,
+    /// The link runs at 10 Mbit/s.
+    SlowLink,
+    /// The way is long: one connection carries a window per round trip.
+    LongPath {
+        /// The round trip, milliseconds.
+        milliseconds: f64,
+    },
+    /// Data came back changed.
+    Corruption {
+        /// Offset of the first wrong byte.
+        at: u64,
+    },
+    /// More than one fault, none of which explains the others.
+    Unclear,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What is wrong.
+    #[serde(flatten)]
+    pub fault: Fault,
+    /// In one sentence.
+    pub summary: String,
+    /// The figures that it follows from.
+    pub evidence: Vec<String>,
+}
+
+/// A suspicion: a fault with its sentence and figures.
+struct Finding {
+    fault: Fault,
+    summary: String,
+    evidence: Vec<String>,
+}
+
+/// Judges.
+pub fn judge(m: &Measurements) -> Verdict {
+    let mut found: Vec<Finding> = Vec::new();
+    found.extend(corruption(m));
+    let mismatch = duplex_mismatch(m);
+    let explained = mismatch.is_some();
+    found.extend(mismatch);
+    if !explained {
+        found.extend(loss(m));
+    }
+    found.extend(nagle(m));
+    // What follows explains a low rate. Losses and collisions do that as well, and come first.
+    if found.iter().all(|finding| matches!(finding.fault, Fault::NaglePlateau { .. })) {
+        let plateau = !found.is_empty();
+        let rate = window(m).or_else(|| slow_link(m)).or_else(|| if plateau { None } else { long_path(m) });
+        found.extend(rate);
+    }
+    let mut found = found.into_iter();
+    let Some(first) = found.next() else { return healthy(m) };
+    let rest: Vec<Finding> = found.collect();
+    if rest.is_empty() {
+        let Finding { fault, summary, evidence } = first;
+        return Verdict { fault, summary, evidence };
+    }
+    let all: Vec<Finding> = std::iter::once(first).chain(rest).collect();
+    let names: Vec<&str> = all.iter().map(|finding| finding.summary.as_str()).collect();
+    Verdict {
+        fault: Fault::Unclear,
+        summary: format!("unclear, more than one fault: {}", names.join("; ")),
+        evidence: all.into_iter().flat_map(|finding| finding.evidence).collect(),
+    }
+}
+
+fn healthy(m: &Measurements) -> Verdict {
+    let mut evidence = rates(m);
+    evidence.push(format!("round trip of one byte: {:.3} ms (median)", base(m)));
+    evidence.push(losses(m));
+    Verdict { fault: Fault::Healthy, summary: "healthy".into(), evidence }
+}
+
+fn corruption(m: &Measurements) -> Option<Finding> {
+    let at = m.r#in.wrong_at.or(m.both.wrong_at)?;
+    Some(Finding {
+        fault: Fault::Corruption { at },
+        summary: "data arrive changed: suspect the driver, its DMA or its checksum offload".into(),
+        evidence: vec![format!("first wrong byte at offset {at}")],
+    })
+}
+
+fn duplex_mismatch(m: &Measurements) -> Option<Finding> {
+    let alone = m.out.megabits().max(m.r#in.megabits());
+    let together = m.both.megabits();
+    let lost = m.both.loss_out().max(m.both.loss_in());
+    // One way alone must be fine; a way that loses as much alone is simply lossy.
+    let clean = m.out.loss_out().min(m.r#in.loss_in());
+    if together >= COLLAPSE * alone || lost < COLLISION_LOSS || lost < 2.0 * clean {
+        return None;
+    }
+    let mut evidence = rates(m);
+    evidence
+        .push(format!("both ways together keep {:.0} % of the faster way alone", 100.0 * together / alone));
+    evidence.push(losses(m));
+    Some(Finding {
+        fault: Fault::DuplexMismatch,
+        summary: "looks like a duplex mismatch: set both ends of the cable to the same duplex, or both to automatic".into(),
+        evidence,
+    })
+}
+
+fn loss(m: &Measurements) -> Option<Finding> {
+    let lossy = |lost: u32, fraction: f64| lost >= FEWEST_LOSSES && fraction >= LOSSY;
+    let sum = |a: u32, b: u32, all_a: u32, all_b: u32| {
+        let (lost, all) = (a + b, all_a + all_b);
+        (lost, if all == 0 { 0.0 } else { f64::from(lost) / f64::from(all) })
+    };
+    let (lost_out, out) = sum(m.out.lost_out, m.both.lost_out, m.out.segments_out, m.both.segments_out);
+    let (lost_in, r#in) = sum(m.r#in.gaps_in, m.both.gaps_in, m.r#in.segments_in, m.both.segments_in);
+    let ways = [(lossy(lost_out, out), "to", lost_out, out), (lossy(lost_in, r#in), "from", lost_in, r#in)];
+    if !ways[0].0 && !ways[1].0 {
+        return None;
+    }
+    let told: Vec<String> = ways
+        .iter()
+        .filter(|way| way.0)
+        .map(|(_, way, _, fraction)| format!("{:.2} % of the segments {way} the host", 100.0 * fraction))
+        .collect();
+    let mut evidence = rates(m);
+    for (_, way, lost, fraction) in ways {
+        evidence.push(format!("{way} the host: {lost} segments lost, {:.3} %", 100.0 * fraction));
+    }
+    Some(Finding {
+        fault: Fault::Loss { out, r#in },
+        summary: format!(
+            "loss: {}; look at cable, connector, switch port and the driver's error counters",
+            told.join(" and ")
+        ),
+        evidence,
+    })
+}
+
+/// Messages from some size on wait for a timer although our side sends at once.
+fn nagle(m: &Measurements) -> Option<Finding> {
+    let base = base(m);
+    let waits = |trips: &&RoundTrips| {
+        let extra = trips.no_delay.p50 - base;
+        (DELAYED_ACK[0]..=DELAYED_ACK[1]).contains(&extra)
+    };
+    let waiting: Vec<&RoundTrips> = m.round_trips.iter().filter(waits).collect();
+    let from_bytes = waiting.iter().map(|trips| trips.bytes).min()?;
+    let quick = m.round_trips.iter().filter(|trips| trips.bytes < from_bytes && !waits(trips));
+    let longest_quick = quick.max_by_key(|trips| trips.bytes)?;
+    if waiting.len() < FEWEST_SIZES {
+        return None;
+    }
+    let mut extra: Vec<f64> = waiting.iter().map(|trips| trips.no_delay.p50 - base).collect();
+    extra.sort_by(f64::total_cmp);
+    let milliseconds = extra[extra.len() / 2];
+    Some(Finding {
+        fault: Fault::NaglePlateau { from_bytes, milliseconds },
+        summary: format!(
+            "Nagle against delayed acknowledgements: the host answers in pieces from {from_bytes} bytes on and waits \
+             {milliseconds:.0} ms for our acknowledgement; set TCP_NODELAY there, or answer in one write"
+        ),
+        evidence: vec![
+            format!("{} bytes: {:.3} ms (median)", longest_quick.bytes, longest_quick.no_delay.p50),
+            format!(
+                "{} sizes from {from_bytes} bytes on: {milliseconds:.1} ms longer (median)",
+                waiting.len()
+            ),
+            format!("the host itself acknowledges a lone write after {:.1} ms (median)", m.acknowledge.p50),
+        ],
+    })
+}
+
+/// The peer's window limits what we can send: it is small, or it is not emptied.
+fn window(m: &Measurements) -> Option<Finding> {
+    let Flow { window_limited, peer_window, min_rtt_us, .. } = m.out;
+    if window_limited < WINDOW_LIMITED {
+        return None;
+    }
+    let seconds = f64::from(min_rtt_us.max(1)) / 1e6;
+    let possible = f64::from(peer_window) * 8.0 / 1e6 / seconds;
+    let mut evidence = rates(m);
+    evidence.push(format!(
+        "{:.0} % of the sending time was spent waiting for the host's window",
+        100.0 * window_limited
+    ));
+    evidence.push(format!(
+        "window {peer_window} bytes, round trip {:.3} ms: {possible:.1} Mbit/s at most",
+        seconds * 1e3
+    ));
+    if peer_window <= SMALL_WINDOW && m.out.megabits() >= WINDOW_MATCH * possible {
+        return Some(Finding {
+            fault: Fault::SmallWindow { bytes: peer_window },
+            summary: format!(
+                "small window: {peer_window} bytes per round trip; give the host a larger receive buffer"
+            ),
+            evidence,
+        });
+    }
+    Some(Finding {
+        fault: Fault::SlowReceiver,
+        summary: "slow receiver: the host takes data more slowly than the network brings them".into(),
+        evidence,
+    })
+}
+
+fn slow_link(m: &Measurements) -> Option<Finding> {
+    let (out, r#in) = (m.out.megabits(), m.r#in.megabits());
+    let fast = out.max(r#in);
+    if !(TEN_MEGABIT_USED..=TEN_MEGABIT).contains(&fast) || out.min(r#in) < TEN_MEGABIT_USED {
+        return None;
+    }
+    Some(Finding {
+        fault: Fault::SlowLink,
+        summary: "slow link: something on the way runs at 10 Mbit/s; look at the negotiated media and the switch port".into(),
+        evidence: rates(m),
+    })
+}
+
+fn long_path(m: &Measurements) -> Option<Finding> {
+    let milliseconds = base(m);
+    if milliseconds < LONG_PATH {
+        return None;
+    }
+    let mut evidence = rates(m);
+    evidence.push(format!("round trip of one byte: {milliseconds:.1} ms (median)"));
+    Some(Finding {
+        fault: Fault::LongPath { milliseconds },
+        summary: format!(
+            "long path: {milliseconds:.0} ms for a round trip; one connection carries a window in that time"
+        ),
+        evidence,
+    })
+}
+
+/// Median round trip of the smallest message, milliseconds.
+fn base(m: &Measurements) -> f64 {
+    let smallest = m.round_trips.iter().min_by_key(|trips| trips.bytes);
+    smallest.map_or(0.0, |trips| trips.no_delay.p50)
+}
+
+fn rates(m: &Measurements) -> Vec<String> {
+    vec![format!(
+        "to the host {:.1} Mbit/s, from it {:.1} Mbit/s, both together {:.1} Mbit/s each way",
+        m.out.megabits(),
+        m.r#in.megabits(),
+        m.both.megabits()
+    )]
+}
+
+fn losses(m: &Measurements) -> String {
+    let percent = |fraction: f64| 100.0 * fraction;
+    format!(
+        "lost alone: {:.3} % to the host, {:.3} % from it; together: {:.3} % and {:.3} %",
+        percent(m.out.loss_out()),
+        percent(m.r#in.loss_in()),
+        percent(m.both.loss_out()),
+        percent(m.both.loss_in())
+    )
+}
+
+#[cfg(test)]
+mod tests;
