@@ -126,7 +126,7 @@ fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
             let of_value = record.metadata(&mut labels);
             let display = match field.store {
                 Store::Number(Number::Hyst | Number::Mdel | Number::Adel | Number::Drvh | Number::Drvl) => {
-                    Limits::default()
+                    range(field.native(record.type_, record.native()))
                 }
                 _ => of_value.display,
             };
@@ -138,7 +138,16 @@ fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
                 ..Metadata::NONE
             }
         }
+        FieldType::UnsignedLong => Metadata { precision: Some(0), ..Metadata::NONE },
         _ => Metadata::NONE,
+    }
+}
+
+/// The limits of a field that has none of its own, as EPICS gives them.
+fn range(native: NativeType) -> Limits {
+    match native {
+        NativeType::Long => Limits { lower: f64::from(i32::MIN), upper: f64::from(i32::MAX) },
+        _ => Limits { lower: -1e300, upper: 1e300 },
     }
 }
 

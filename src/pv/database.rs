@@ -5,16 +5,16 @@ use super::access;
 use super::family::{self, Family, Member};
 use super::field::{self, Field, Put, Store};
 use super::names::Names;
-use super::process::{self, Before, Effects};
+use super::process::{self, Before};
 use super::record::{Record, Value, flag};
 use super::status::{self, Sample};
 use super::watch::FieldWatches;
-use super::{AddError, PutError, RecordType, StatusSource, View};
+use super::{PutError, RecordType, StatusSource, View};
 use crate::value::{Alarm, Elements, EventMask, Metadata, NativeType, Reading, Stamp, Text, WireElements};
 use alloc::vec::Vec;
 
 /// No record: the end of the queue.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Type and size of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +23,6 @@ pub struct Info {
     pub native: NativeType,
     /// Maximum number of elements.
     pub max_count: u32,
-}
-
-/// What subscribers have not heard of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Index of the record.
-    pub index: u32,
-    /// Which view of it.
-    pub view: View,
-    /// What kind of change.
-    pub mask: EventMask,
 }
 
 /// All records.
@@ -45,17 +34,17 @@ pub struct Change {
 /// ```
 #[derive(Debug)]
 pub struct Database {
-    records: Vec<Record>,
-    families: Vec<Family>,
-    names: Names,
-    watches: FieldWatches,
-    head: u32,
-    tail: u32,
-    now: Stamp,
+    pub(super) records: Vec<Record>,
+    pub(super) families: Vec<Family>,
+    pub(super) names: Names,
+    pub(super) watches: FieldWatches,
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    pub(super) now: Stamp,
 }
 
 /// Where an index leads.
-enum Place {
+pub(super) enum Place {
     Record(usize),
     Member(usize, usize),
 }
@@ -104,7 +93,7 @@ impl Database {
             + self.watches.heap_bytes()
     }
 
-    fn place(&self, index: u32) -> Option<Place> {
+    pub(super) fn place(&self, index: u32) -> Option<Place> {
         let mut position = index;
         for (number, family) in self.families.iter().enumerate() {
             let members = family.members.len() as u32;
@@ -119,91 +108,8 @@ impl Database {
         ((position as usize) < self.records.len()).then_some(Place::Record(position as usize))
     }
 
-    /// Adds a record; the time and memory are found, or nothing changes.
-    pub(super) fn add(&mut self, name: &[u8], mut record: Record) -> Result<u32, AddError> {
-        if self.find_record(name).is_some() {
-            return Err(AddError::NameTaken);
-        }
-        let index = self.len();
-        if index >= NONE - 1 {
-            return Err(AddError::Memory);
-        }
-        if self.records.len() == self.records.capacity() {
-            // A quarter more: doubling would waste too much of a small board.
-            let more = (self.records.len() / 4).max(16);
-            self.records.try_reserve_exact(more).map_err(|_| AddError::Memory)?;
-        }
-        record.name = self.names.insert(name, index)?;
-        self.records.push(record);
-        Ok(index)
-    }
-
-    /// Adds another name for a record.
-    pub fn add_alias(&mut self, name: &[u8], index: u32) -> Result<(), AddError> {
-        if self.find_record(name).is_some() {
-            return Err(AddError::NameTaken);
-        }
-        self.names.insert(name, index).map(|_| ())
-    }
-
-    /// Adds a writable double of this name, without metadata and with a value from the start.
-    pub fn add_double(&mut self, name: &[u8]) -> Result<u32, AddError> {
-        let mut record = Record::new(family::TYPE)?;
-        record.alarm = Alarm::NONE;
-        record.set_flag(flag::UNDEFINED, false);
-        self.add(name, record)
-    }
-
-    /// Adds `count` such doubles: `base` followed by six digits, from 000000.
-    pub fn add_family(&mut self, base: &[u8], count: u32) -> Result<(), AddError> {
-        if !super::names::is_valid(base) {
-            return Err(AddError::BadName);
-        }
-        let first = self.len();
-        if first.checked_add(count).is_none_or(|end| end >= NONE - 1) {
-            return Err(AddError::Memory);
-        }
-        let family = Family::new(base, first, count)?;
-        self.families.try_reserve_exact(1).map_err(|_| AddError::Memory)?;
-        self.families.push(family);
-        Ok(())
-    }
-
-    /// Adds a record for each status that the source knows: `prefix:MEM_FREE` and so on.
-    pub fn add_status(&mut self, prefix: &[u8], source: &dyn StatusSource) -> Result<(), AddError> {
-        for (item, suffix) in status::items() {
-            if let Some(first) = status::sample(item, source, self.now) {
-                let mut name = Vec::new();
-                name.try_reserve_exact(prefix.len() + 1 + suffix.len()).map_err(|_| AddError::Memory)?;
-                name.extend_from_slice(prefix);
-                name.push(b':');
-                name.extend_from_slice(suffix.as_bytes());
-                self.add(&name, status::record(item, first)?)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where to go back to with [`Database::roll_back`].
-    #[expect(dead_code)]
-    pub(super) fn mark(&self) -> (usize, u32) {
-        (self.records.len(), self.names.end())
-    }
-
-    /// Forgets the records and names added since the mark; nobody may have found them yet.
-    #[expect(dead_code)]
-    pub(super) fn roll_back(&mut self, (records, names): (usize, u32)) {
-        self.records.truncate(records);
-        self.names.truncate(names);
-    }
-
-    /// Gives back memory that growth has reserved beyond need.
-    pub fn shrink(&mut self) {
-        self.records.shrink_to_fit();
-        self.names.shrink();
-    }
-
-    fn find_record(&self, name: &[u8]) -> Option<u32> {
+    /// The record of this name or alias.
+    pub(super) fn find_record(&self, name: &[u8]) -> Option<u32> {
         self.names.find(name).or_else(|| {
             self.families.iter().find_map(|family| Some(family.first + family.find(name)? as u32))
         })
@@ -347,7 +253,7 @@ impl Database {
     pub fn put(&mut self, index: u32, view: View, put: &WireElements<'_>) -> Result<(), PutError> {
         let now = self.now;
         let field = view.field().ok_or(PutError::Unknown)?;
-        if !self.is_writable(index, view) || field.put == Put::Never {
+        if !self.is_writable(index, view) {
             return Err(PutError::ReadOnly);
         }
         match self.place(index).ok_or(PutError::Unknown)? {
@@ -401,102 +307,6 @@ impl Database {
             let before = Before::now(record);
             let effects = process::process(record, before, self.now);
             self.tell(index, effects);
-        }
-    }
-
-    fn tell(&mut self, index: u32, effects: Effects) {
-        if effects.value.0 != 0 {
-            self.post(index, View::VALUE.number(), effects.value);
-        }
-        if effects.status.0 != 0 {
-            self.post_field(index, Store::Status, effects.status);
-        }
-        if effects.severity {
-            self.post_field(index, Store::Severity, EventMask::VALUE);
-        }
-        if effects.unacknowledged {
-            self.post_field(index, Store::AckSeverity, EventMask::VALUE);
-        }
-    }
-
-    fn post_field(&mut self, index: u32, store: Store, mask: EventMask) {
-        self.watches.post(index, mask, |view| view.field().is_some_and(|field| field.store == store));
-    }
-
-    /// Marks a field as changed: VAL by the queue, others and long texts by the list of watches.
-    fn post(&mut self, index: u32, field: u8, mask: EventMask) {
-        let (head, tail) = (self.head, self.tail);
-        let Some((next, pending, flags)) = self.link(index) else { return };
-        let fields_watched = *flags & flag::FIELDS_WATCHED != 0;
-        if field == View::VALUE.number() && *flags & flag::WATCHED != 0 {
-            *pending = pending.union(mask);
-            if *flags & flag::QUEUED == 0 {
-                *flags |= flag::QUEUED;
-                *next = NONE;
-                self.tail = index;
-                if head == NONE {
-                    self.head = index;
-                } else if let Some((next, ..)) = self.link(tail) {
-                    *next = index;
-                }
-            }
-        }
-        if fields_watched {
-            self.watches.post(index, mask, |view| view.number() == field);
-        }
-    }
-
-    /// What a record or member has for the queue: the next one, what is pending, its flags.
-    fn link(&mut self, index: u32) -> Option<(&mut u32, &mut EventMask, &mut u8)> {
-        Some(match self.place(index)? {
-            Place::Record(position) => {
-                let record = &mut self.records[position];
-                (&mut record.next, &mut record.pending, &mut record.flags)
-            }
-            Place::Member(number, position) => {
-                let member = &mut self.families[number].members[position];
-                (&mut member.next, &mut member.pending, &mut member.flags)
-            }
-        })
-    }
-
-    /// The next change that subscribers have not heard of; several changes of one view are one.
-    pub fn next_change(&mut self) -> Option<Change> {
-        while self.head != NONE {
-            let index = self.head;
-            let Some((next, pending, flags)) = self.link(index) else {
-                self.head = NONE;
-                break;
-            };
-            *flags &= !flag::QUEUED;
-            let mask = core::mem::take(pending);
-            self.head = *next;
-            if mask.0 != 0 {
-                return Some(Change { index, view: View::VALUE, mask });
-            }
-        }
-        self.watches.next().map(|(index, view, mask)| Change { index, view, mask })
-    }
-
-    /// The first subscription to this view came (true) or the last one went (false).
-    pub fn watched(&mut self, index: u32, view: View, watched: bool) {
-        if view == View::VALUE {
-            if let Some((_, pending, flags)) = self.link(index) {
-                *flags = if watched { *flags | flag::WATCHED } else { *flags & !flag::WATCHED };
-                if !watched {
-                    *pending = EventMask(0);
-                }
-            }
-            return;
-        }
-        if watched {
-            self.watches.add(index, view);
-        } else {
-            self.watches.remove(index, view);
-        }
-        let any = self.watches.any(index);
-        if let Some((_, _, flags)) = self.link(index) {
-            *flags = if any { *flags | flag::FIELDS_WATCHED } else { *flags & !flag::FIELDS_WATCHED };
         }
     }
 }

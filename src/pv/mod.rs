@@ -10,6 +10,8 @@
 mod access;
 mod array;
 mod boxed;
+mod build;
+mod changes;
 mod database;
 pub mod db;
 mod family;
@@ -25,7 +27,8 @@ mod tests;
 mod watch;
 
 pub use array::MAX_ARRAY_BYTES;
-pub use database::{Change, Database, Info};
+pub use changes::Change;
+pub use database::{Database, Info};
 pub use field::View;
 pub use record_type::{RecordType, ValueKind};
 pub use status::StatusSource;
