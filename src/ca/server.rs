@@ -70,6 +70,18 @@ impl<P: Provider> Server<P> {
         }
     }
 
+    /// The sockets are open: searches and beacons announce this port, beacons begin anew.
+    pub fn started(&mut self, tcp_port: u16, beacon_period_ms: u32) {
+        self.config.tcp_port = tcp_port;
+        self.config.beacon_period_ms = beacon_period_ms;
+        self.beacons = Beacons::new();
+    }
+
+    /// Who is at the other end of a circuit.
+    pub fn peer(&self, id: CircuitId) -> Option<Peer> {
+        self.circuits.get(id).map(|circuit| circuit.session.peer)
+    }
+
     /// Neither searches nor beacons at the moment.
     pub const fn is_paused(&self) -> bool {
         self.paused

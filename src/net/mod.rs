@@ -2,7 +2,14 @@
 //! Joins the protocol to sockets: one task, one event loop, all circuits.
 
 pub mod acceptor;
+mod circuits;
+mod clocked;
 pub mod plan;
 pub mod provider;
+pub mod server;
 pub mod service;
 pub mod settings;
+pub mod status;
+mod udp;
+
+pub use clocked::Clocked;

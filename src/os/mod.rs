@@ -24,4 +24,4 @@ pub mod rtems;
 #[cfg(feature = "server")]
 pub use readiness::{Interest, Poller, Readiness, Wake};
 #[cfg(feature = "server")]
-pub use system::{Descriptors, Interface, Lock, Role, SpawnError, System, Task};
+pub use system::{CpuTime, Descriptors, Identity, Interface, Lock, Role, SpawnError, System, Task};

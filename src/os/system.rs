@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::Poller;
 use super::socket::{Address, Datagram, DatagramOptions, Listener, SocketError, Stream};
-use crate::value::Stamp;
+use crate::value::{Stamp, Text};
 
 /// An operating system: clock, tasks, mutexes and sockets.
 pub trait System: Clone + Send + Sync + 'static {
@@ -51,6 +51,16 @@ pub trait System: Clone + Send + Sync + 'static {
 
     /// Starts a task. Its stack and priority are the platform's business and follow from the role.
     fn spawn(&self, role: Role, entry: impl FnOnce() + Send + 'static) -> Result<Self::Task, SpawnError>;
+
+    /// Who and where this is.
+    fn identity(&self) -> Identity {
+        Identity::UNKNOWN
+    }
+
+    /// Processor time so far; `None` if the system does not account for it.
+    fn cpu_time(&self) -> Option<CpuTime> {
+        None
+    }
 
     /// File descriptors in use and the most there can be; `None` if nobody knows.
     fn descriptors(&self) -> Option<Descriptors>;
@@ -123,4 +133,34 @@ pub struct Descriptors {
     pub used: u32,
     /// The most that can be open.
     pub limit: u32,
+}
+
+/// Host and system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Identity {
+    /// Name of the host.
+    pub host: Text,
+    /// Name and version of the operating system.
+    pub kernel: Text,
+    /// Number of processors, if known.
+    pub processors: Option<u32>,
+    /// Number of the process, where there are processes.
+    pub process: Option<u32>,
+}
+
+impl Identity {
+    /// Nothing is known.
+    pub const UNKNOWN: Identity =
+        Identity { host: Text::EMPTY, kernel: Text::EMPTY, processors: None, process: None };
+}
+
+/// Processor time since the start of the system, in any one unit, all processors together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// All of it.
+    pub total: u64,
+    /// Spent idle.
+    pub idle: u64,
+    /// Spent by this program.
+    pub own: u64,
 }

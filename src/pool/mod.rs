@@ -108,6 +108,11 @@ impl Pool {
         self.source().map(Source::snapshot)
     }
 
+    /// Totals by a walk over every block, `None` without a heap. Takes the heap's lock for as long as that lasts.
+    pub fn walk(&self) -> Option<crate::heap::walk::Totals> {
+        self.source().map(Source::walk)
+    }
+
     /// Bytes that have to be left after a request.
     pub fn reserve(&self) -> usize {
         self.margin.load(Ordering::Relaxed).saturating_sub(self.overhead.load(Ordering::Relaxed))

@@ -6,10 +6,13 @@
 //! shell may have 16 KiB) and never print while they hold a server up: a slow console must not stop the circuits.
 
 mod commands;
+mod ioc;
 mod page;
+mod pool_report;
 mod prompt;
 
 pub use commands::COMMANDS;
+pub use ioc::{CaServer, Ioc};
 pub use page::Page;
 pub use prompt::{Outcome, run_line};
 

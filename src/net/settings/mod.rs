@@ -12,6 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use error::SettingError;
+pub use parse::dotted;
 pub use search::search_addresses;
 
 use crate::os::socket::Address;

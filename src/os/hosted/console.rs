@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The terminal: standard output for commands, standard error for the log.
 
+#![allow(unsafe_code)]
+
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
@@ -21,9 +23,10 @@ impl Output {
     }
 }
 
-/// Somebody sits at standard input.
+/// Somebody sits at standard input and talks to this program: in the background a read would stop the whole process.
 pub fn is_interactive() -> bool {
-    io::stdin().is_terminal()
+    // SAFETY: both calls take integers at most and touch no memory of ours.
+    io::stdin().is_terminal() && unsafe { libc::tcgetpgrp(0) == libc::getpgrp() }
 }
 
 /// Sends the log to standard error, one line per record.

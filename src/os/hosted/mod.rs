@@ -15,7 +15,7 @@ pub mod tcp_info;
 use super::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
 use super::socket::poll::PollSet;
 use super::socket::{Address, DatagramOptions, SocketError};
-use super::{Descriptors, Interface, Role, SpawnError, System};
+use super::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
 
 pub use mutex::Mutex;
@@ -71,6 +71,14 @@ impl System for Hosted {
 
     fn spawn(&self, role: Role, entry: impl FnOnce() + Send + 'static) -> Result<Thread, SpawnError> {
         task::spawn(role, entry)
+    }
+
+    fn identity(&self) -> Identity {
+        process::identity()
+    }
+
+    fn cpu_time(&self) -> Option<CpuTime> {
+        process::cpu_time()
     }
 
     fn descriptors(&self) -> Option<Descriptors> {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! Serving: put everything together, say where it is, wait for the end.
+
+use std::sync::mpsc;
+use std::thread;
+
+use rtems_ioc::ca;
+use rtems_ioc::net::provider::Served;
+use rtems_ioc::net::server::{OpenError, Server};
+use rtems_ioc::net::service::StartError;
+use rtems_ioc::net::settings::Settings;
+use rtems_ioc::net::status::Status;
+use rtems_ioc::os::System;
+use rtems_ioc::os::hosted::console::{init_log, is_interactive};
+use rtems_ioc::os::hosted::signals::Termination;
+use rtems_ioc::os::hosted::{Hosted, allocator};
+use rtems_ioc::os::socket::{Address, SocketError};
+use rtems_ioc::pool;
+use rtems_ioc::pv::Database;
+use rtems_ioc::{shell, tcpecho};
+
+use super::options::ServeOptions;
+use super::{Failure, announce, terminal};
+
+/// Buffer of a tcpecho client, in bytes.
+const ECHO_BUFFER: usize = 64 << 10;
+/// Clients of tcpecho at one time.
+const ECHO_CLIENTS: usize = 64;
+/// Process variables `<name>:catime000000` and on.
+const CATIME_FAMILY: u32 = 10_000;
+
+/// Asks the pool before a client, a channel or a subscription is taken on.
+pub struct PoolAdmission;
+
+impl ca::Admission for PoolAdmission {
+    #[inline]
+    fn admits(&self, bytes: usize) -> bool {
+        pool::admits(bytes)
+    }
+}
+
+/// The IOC of this program.
+pub type Ioc = shell::Ioc<Hosted, Served<Status<Hosted>>, PoolAdmission>;
+
+/// Serves until a signal or the shell says that it is enough.
+pub fn run(options: &ServeOptions) -> Result<(), Failure> {
+    // First of all, so that every thread started later leaves these signals to the one that waits for them.
+    let termination = Termination::block();
+    init_log(if options.verbose { log::LevelFilter::Info } else { log::LevelFilter::Warn });
+    let settings = settings(options)?;
+    prepare_pool(options)?;
+    let provider = provider(options)?;
+    let mut limits = ca::Limits::HOSTED;
+    if let Some(bytes) = settings.max_array_bytes {
+        limits.max_array_bytes = bytes;
+    }
+    let config = ca::Config { limits, ..ca::Config::DEFAULT };
+    let server = Server::new(Hosted, ca::Server::new(config, provider), PoolAdmission);
+    let echo = tcpecho::Options {
+        interface: settings.interfaces.first().copied().unwrap_or(Address::ANY),
+        port: options.echo_port,
+        buffer_bytes: ECHO_BUFFER,
+        max_clients: ECHO_CLIENTS,
+    };
+    // Lives as long as the program: the shell's table refers to it.
+    let ioc: &'static Ioc = Box::leak(Box::new(Ioc::new(Hosted, server, settings, echo)));
+    shell::register(ioc);
+    ioc.start_echo(None).map_err(|error| Failure::new(format_args!("tcpecho: {error}; try --echo-port")))?;
+    ioc.start_server().map_err(cannot_serve)?;
+    announce::print(ioc, &options.name);
+    wait(termination, options.shell || is_interactive());
+    ioc.stop();
+    Ok(())
+}
+
+/// Gives the heap its size, its policy and its holes.
+fn prepare_pool(options: &ServeOptions) -> Result<(), Failure> {
+    allocator::set_pool(options.pool).map_err(|error| Failure::new(format_args!("--pool: {error}")))?;
+    pool::pool().set_policy(options.pool_policy);
+    if options.fragment > 0 && allocator::fragment(options.fragment).is_none() {
+        let free = options.fragment;
+        return Err(Failure::new(format_args!(
+            "--fragment {free}: the pool is too small for it; give a larger --pool"
+        )));
+    }
+    Ok(())
+}
+
+/// Waits for a signal, or for the end of the shell if there is one.
+fn wait(termination: Termination, with_shell: bool) {
+    let (end, ended) = mpsc::channel();
+    if with_shell {
+        let end = end.clone();
+        thread::spawn(move || {
+            terminal::run();
+            let _ = end.send(());
+        });
+    }
+    thread::spawn(move || {
+        termination.wait();
+        let _ = end.send(());
+    });
+    // An error would mean that both threads are gone, and then there is nothing to wait for either.
+    let _ = ended.recv();
+}
+
+fn cannot_serve(error: StartError<OpenError>) -> Failure {
+    let remedy = match &error {
+        StartError::Open(OpenError::Udp(_, SocketError::AddressInUse)) => {
+            "; choose another port with --port or EPICS_CAS_SERVER_PORT"
+        }
+        StartError::Open(OpenError::Udp(_, SocketError::AddressNotAvailable)) => {
+            "; see --interface and EPICS_CAS_INTF_ADDR_LIST"
+        }
+        _ => "",
+    };
+    Failure::new(format_args!("Channel Access server: {error}{remedy}"))
+}
+
+/// The environment, then the options.
+fn settings(options: &ServeOptions) -> Result<Settings, Failure> {
+    let get = |name: &str| std::env::var(name).ok();
+    let mut settings =
+        Settings::from_environment(&get, &resolve, vec![Address::LOOPBACK]).map_err(Failure::new)?;
+    if !options.interfaces.is_empty() {
+        settings.interfaces.clone_from(&options.interfaces);
+        if settings.interfaces.contains(&Address::ANY) {
+            if settings.interfaces.len() > 1 {
+                return Err(Failure::new("--interface 0.0.0.0 means all interfaces: give it alone"));
+            }
+            settings.interfaces.clear();
+        }
+    }
+    settings.port = options.port.unwrap_or(settings.port);
+    Ok(settings)
+}
+
+/// A host name's first IPv4 address.
+fn resolve(name: &str) -> Option<u32> {
+    use std::net::{SocketAddr, ToSocketAddrs};
+    (name, 0).to_socket_addrs().ok()?.find_map(|address| match address {
+        SocketAddr::V4(address) => Some(u32::from(*address.ip())),
+        SocketAddr::V6(_) => None,
+    })
+}
+
+/// The process variables: those of the IOC itself, the benchmark's, and the databases'.
+fn provider(options: &ServeOptions) -> Result<Served<Status<Hosted>>, Failure> {
+    let status = Status::new(Hosted);
+    let mut database = Database::new();
+    database.set_time(Hosted.wall());
+    let name = options.name.as_bytes();
+    let catime = format!("{}:catime", options.name);
+    database
+        .add_status(name, &status)
+        .and_then(|()| database.add_double(catime.as_bytes()))
+        .and_then(|_| database.add_family(catime.as_bytes(), CATIME_FAMILY))
+        .map_err(|error| Failure::new(format_args!("--name {}: {error}", options.name)))?;
+    Ok(Served { database, source: status })
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The sockets of the circuits: receive, send, and know what to wait for.
+
+use alloc::vec::Vec;
+
+use crate::ca::{self, Admission, CircuitId, Provider};
+use crate::os::socket::{Shutdown, SocketError, Stream};
+use crate::os::{Interest, Poller, Readiness};
+
+/// How long to leave a stack alone that has no buffers.
+const NO_BUFFERS_PAUSE_MS: u64 = 10;
+/// Reads of one circuit in one turn.
+const READS_PER_TURN: usize = 4;
+
+struct Circuit<T> {
+    id: CircuitId,
+    stream: T,
+    watched: Interest,
+    /// The last send did not take everything, and the poller has not said since that there is room.
+    full: bool,
+    /// The stack has no buffers: not to be touched before this time.
+    paused_until: Option<u64>,
+}
+
+/// All circuits; the place of each is its id's slot, its token that and a constant.
+pub struct Circuits<T> {
+    places: Vec<Option<Circuit<T>>>,
+    first_token: usize,
+    /// How many of them are paused.
+    paused: usize,
+    /// Those to be served in this turn, each once.
+    turn: Vec<CircuitId>,
+}
+
+impl<T> Default for Circuits<T> {
+    fn default() -> Self {
+        Circuits { places: Vec::new(), first_token: 0, paused: 0, turn: Vec::new() }
+    }
+}
+
+impl<T: Stream> Circuits<T> {
+    /// No circuits yet; their tokens start there.
+    pub fn after(first_token: usize) -> Self {
+        Circuits { first_token, ..Self::default() }
+    }
+
+    /// Takes a new circuit over; closes it if there is no memory for it.
+    pub fn add<P: Provider>(
+        &mut self,
+        protocol: &mut ca::Server<P>,
+        id: CircuitId,
+        stream: T,
+        poller: &mut impl Poller,
+    ) {
+        let token = self.first_token + id.slot();
+        if self.reserve(id).is_err() || poller.watch(token, stream.descriptor(), Interest::READ).is_err() {
+            log::warn!("no memory to wait for another client");
+            protocol.close(id);
+            return;
+        }
+        let circuit = Circuit { id, stream, watched: Interest::READ, full: false, paused_until: None };
+        self.places[id.slot()] = Some(circuit);
+    }
+
+    /// Room for everything that the circuit may need here, so that nothing is allocated later.
+    fn reserve(&mut self, id: CircuitId) -> Result<(), alloc::collections::TryReserveError> {
+        let places = id.slot() + 1;
+        if places > self.places.len() {
+            self.places.try_reserve(places - self.places.len())?;
+            self.places.resize_with(places, || None);
+        }
+        // One for each place as ready, and one as writable.
+        self.turn.try_reserve((2 * places).saturating_sub(self.turn.len()))
+    }
+
+    /// Somebody at this address has a circuit.
+    pub fn has_peer<P: Provider>(&self, protocol: &ca::Server<P>, ip: u32) -> bool {
+        self.places
+            .iter()
+            .flatten()
+            .any(|circuit| protocol.peer(circuit.id).is_some_and(|peer| peer.address == ip))
+    }
+
+    /// The poller found a circuit ready: receive from it now, send to it when this turn serves.
+    pub fn ready<P: Provider, A: Admission>(
+        &mut self,
+        token: usize,
+        readiness: Readiness,
+        protocol: &mut ca::Server<P>,
+        admission: &A,
+        poller: &mut impl Poller,
+        now: u64,
+    ) {
+        let Some(Some(circuit)) = self.places.get_mut(token - self.first_token) else { return };
+        let id = circuit.id;
+        if readiness.write && circuit.full {
+            circuit.full = false;
+            self.turn.push(id);
+        }
+        if !readiness.read || !circuit.watched.read {
+            return;
+        }
+        if circuit.receive(protocol, admission, now).is_err() {
+            self.close(protocol, id, poller);
+        } else if circuit.full {
+            // It will not be served before there is room, but may have to stop reading now.
+            circuit.watch(self.first_token, protocol.state(id), poller);
+        }
+    }
+
+    /// Sends what is to be sent and lets every circuit that has something to do have its turn; says whether any was
+    /// closed.
+    pub fn serve<P: Provider, A: Admission>(
+        &mut self,
+        protocol: &mut ca::Server<P>,
+        admission: &A,
+        poller: &mut impl Poller,
+        now: u64,
+    ) -> bool {
+        if self.paused > 0 {
+            self.resume_paused(now);
+        }
+        while let Some(id) = protocol.next_ready() {
+            self.turn.push(id);
+        }
+        let mut closed = false;
+        for index in 0..self.turn.len() {
+            let id = self.turn[index];
+            let Some(Some(circuit)) = self.places.get_mut(id.slot()) else { continue };
+            if circuit.id != id {
+                continue;
+            }
+            let mut result = Ok(());
+            if !circuit.full && circuit.paused_until.is_none() {
+                result = circuit.serve(protocol, admission, now);
+                self.paused += usize::from(circuit.paused_until.is_some());
+            }
+            let state = protocol.state(id);
+            if result.is_err() || (state.closing && !state.wants_write) {
+                self.close(protocol, id, poller);
+                closed = true;
+            } else {
+                circuit.watch(self.first_token, state, poller);
+            }
+        }
+        self.turn.clear();
+        closed
+    }
+
+    /// The earliest time at which a paused circuit may go on.
+    pub fn paused_until(&self) -> Option<u64> {
+        if self.paused == 0 {
+            return None;
+        }
+        self.places.iter().flatten().filter_map(|circuit| circuit.paused_until).min()
+    }
+
+    fn resume_paused(&mut self, now: u64) {
+        for circuit in self.places.iter_mut().flatten() {
+            if circuit.paused_until.is_some_and(|until| now >= until) {
+                circuit.paused_until = None;
+                self.paused -= 1;
+                self.turn.push(circuit.id);
+            }
+        }
+    }
+
+    /// Closes a circuit on both sides.
+    fn close<P: Provider>(&mut self, protocol: &mut ca::Server<P>, id: CircuitId, poller: &mut impl Poller) {
+        let Some(place) = self.places.get_mut(id.slot()) else { return };
+        let Some(mut circuit) = place.take_if(|circuit| circuit.id == id) else { return };
+        self.paused -= usize::from(circuit.paused_until.is_some());
+        protocol.close(id);
+        poller.forget(self.first_token + id.slot());
+        circuit.stream.shutdown(Shutdown::Both);
+    }
+
+    /// Closes them all.
+    pub fn close_all<P: Provider>(&mut self, protocol: &mut ca::Server<P>, poller: &mut impl Poller) {
+        for place in 0..self.places.len() {
+            if let Some(id) = self.places[place].as_ref().map(|circuit| circuit.id) {
+                self.close(protocol, id, poller);
+            }
+        }
+        self.places = Vec::new();
+        self.turn = Vec::new();
+    }
+}
+
+/// The circuit is over.
+struct Gone;
+
+impl<T: Stream> Circuit<T> {
+    /// Receives until nothing more is there, the protocol has no room or others must have their turn.
+    fn receive<P: Provider, A: Admission>(
+        &mut self,
+        protocol: &mut ca::Server<P>,
+        admission: &A,
+        now: u64,
+    ) -> Result<(), Gone> {
+        for _ in 0..READS_PER_TURN {
+            let buffer = protocol.receive_buffer(self.id);
+            let room = buffer.len();
+            if room == 0 {
+                return Ok(());
+            }
+            match self.stream.recv(buffer) {
+                Ok(0) => {
+                    protocol.peer_closed(self.id, admission, now);
+                    return Ok(());
+                }
+                Ok(received) => {
+                    protocol.received(self.id, received, admission, now);
+                    if received < room {
+                        return Ok(());
+                    }
+                }
+                Err(SocketError::Interrupted) => {}
+                // Without buffers the data stays in the stack; the poller reports it again.
+                Err(SocketError::WouldBlock | SocketError::NoBuffers) => return Ok(()),
+                Err(_) => return Err(Gone),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends, answers what had to wait for room, and sends that.
+    fn serve<P: Provider, A: Admission>(
+        &mut self,
+        protocol: &mut ca::Server<P>,
+        admission: &A,
+        now: u64,
+    ) -> Result<(), Gone> {
+        self.send(protocol, now)?;
+        if protocol.state(self.id).has_work {
+            protocol.resume(self.id, admission, now);
+            self.send(protocol, now)?;
+        }
+        Ok(())
+    }
+
+    fn send<P: Provider>(&mut self, protocol: &mut ca::Server<P>, now: u64) -> Result<(), Gone> {
+        while !self.full && self.paused_until.is_none() {
+            let output = protocol.output(self.id);
+            let offered = output.len();
+            if offered == 0 {
+                break;
+            }
+            match self.stream.send(output) {
+                Ok(sent) => {
+                    protocol.sent(self.id, sent, now);
+                    // A short write means that the socket is full: asking again would only say so.
+                    self.full = sent < offered;
+                }
+                Err(SocketError::Interrupted) => {}
+                Err(SocketError::WouldBlock) => self.full = true,
+                Err(SocketError::NoBuffers) => self.paused_until = Some(now + NO_BUFFERS_PAUSE_MS),
+                Err(_) => return Err(Gone),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the poller what the circuit waits for now, if that has changed.
+    fn watch(&mut self, first_token: usize, state: ca::CircuitState, poller: &mut impl Poller) {
+        let paused = self.paused_until.is_some();
+        let interest = Interest { read: state.wants_read && !paused, write: self.full && !paused };
+        if interest != self.watched {
+            self.watched = interest;
+            // Its place in the poller is there already, so this does not fail.
+            let _ = poller.watch(first_token + self.id.slot(), self.stream.descriptor(), interest);
+        }
+    }
+}

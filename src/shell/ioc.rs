@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The running servers of one IOC, as the shell commands see them.
+
+use core::fmt::{self, Write};
+
+use super::{FAILED, OK, Page, Services, pool_report};
+use crate::ca::{Admission, PvId};
+use crate::net::Clocked;
+use crate::net::server::Server;
+use crate::net::service::Service;
+use crate::net::settings::Settings;
+use crate::os::{Lock, Role, System};
+use crate::tcpecho::{self, TcpEcho};
+
+/// Names per look into the database: between two of them the circuits have their turn.
+const NAMES_PER_LOOK: u32 = 256;
+
+/// The Channel Access server as a task.
+pub type CaServer<S, P, A> = Service<S, Server<S, P, A>>;
+
+/// Both servers and the settings with which they are started again.
+pub struct Ioc<S, P, A>
+where
+    S: System,
+    P: Clocked + Send + 'static,
+    A: Admission + Send + 'static,
+{
+    system: S,
+    server: CaServer<S, P, A>,
+    echo: TcpEcho<S>,
+    settings: Settings,
+    echo_options: S::Mutex<tcpecho::Options>,
+}
+
+impl<S, P, A> Ioc<S, P, A>
+where
+    S: System,
+    P: Clocked + Send + 'static,
+    A: Admission + Send + 'static,
+{
+    /// Servers that do not run yet.
+    pub fn new(
+        system: S,
+        server: Server<S, P, A>,
+        settings: Settings,
+        echo_options: tcpecho::Options,
+    ) -> Self {
+        Ioc {
+            server: Service::new(system.clone(), Role::CaServer, server),
+            echo: Service::new(system.clone(), Role::TcpEcho, tcpecho::Server::default()),
+            system,
+            settings,
+            echo_options: Lock::new(echo_options),
+        }
+    }
+
+    /// The Channel Access server.
+    pub fn server(&self) -> &CaServer<S, P, A> {
+        &self.server
+    }
+
+    /// tcpecho.
+    pub fn echo(&self) -> &TcpEcho<S> {
+        &self.echo
+    }
+
+    /// Starts the Channel Access server.
+    pub fn start_server(&self) -> Result<(), crate::net::service::StartError<crate::net::server::OpenError>> {
+        self.server.start(self.settings.clone())
+    }
+
+    /// Starts tcpecho, on this port or where it was before.
+    pub fn start_echo(
+        &self,
+        port: Option<u16>,
+    ) -> Result<(), crate::net::service::StartError<tcpecho::OpenError>> {
+        let options = self.echo_options.with(|options| {
+            options.port = port.unwrap_or(options.port);
+            options.clone()
+        });
+        self.echo.start(options)
+    }
+
+    /// Ends both; returns when every socket is closed.
+    pub fn stop(&self) {
+        self.server.stop();
+        self.echo.stop();
+    }
+
+    fn where_the_server_is(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let mut page = Page::default();
+        self.server.with(|server| {
+            for at in server.listening() {
+                writeln!(page, "Channel Access on {at} (TCP)")?;
+            }
+            for at in server.searchable() {
+                writeln!(page, "name searches on {at} (UDP)")?;
+            }
+            for to in server.beacon_targets() {
+                writeln!(page, "beacons to {to}")?;
+            }
+            Ok(())
+        })?;
+        page.print(out)
+    }
+}
+
+impl<S, P, A> Services for Ioc<S, P, A>
+where
+    S: System,
+    P: Clocked + Send + 'static,
+    A: Admission + Send + 'static,
+{
+    fn pool_status(&self, walk: bool, out: &mut dyn fmt::Write) -> fmt::Result {
+        pool_report::write(walk, out)
+    }
+
+    fn server_report(&self, level: u8, out: &mut dyn fmt::Write) -> fmt::Result {
+        if !self.server.is_running() {
+            out.write_str("the Channel Access server is stopped\n")?;
+        }
+        self.where_the_server_is(out)?;
+        let now = self.system.monotonic_ms();
+        let mut page = Page::default();
+        // A cut page says so itself.
+        let _ = self.server.with(|server| server.protocol().report(level, &mut page, now));
+        page.print(out)
+    }
+
+    fn start_server(&self, out: &mut dyn fmt::Write) -> i32 {
+        match Ioc::start_server(self) {
+            Ok(()) => said(self.where_the_server_is(out)),
+            Err(error) => refused(out, "casrv", &error),
+        }
+    }
+
+    fn stop_server(&self, out: &mut dyn fmt::Write) -> i32 {
+        stopped(out, "casrv", self.server.stop())
+    }
+
+    fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+        let mut from = 0;
+        loop {
+            let mut page = Page::default();
+            let capacity = self.server.with(|server| {
+                let provider = server.protocol().provider();
+                let capacity = provider.capacity();
+                for index in from..capacity.min(from + NAMES_PER_LOOK) {
+                    let mut name = Name::default();
+                    let _ = provider.write_name(PvId { index, view: 0 }, &mut name);
+                    if !name.as_str().is_empty() && name.as_str().contains(containing) {
+                        // A cut page says so itself.
+                        let _ = writeln!(page, "{}", name.as_str());
+                    }
+                }
+                capacity
+            });
+            page.print(out)?;
+            from += NAMES_PER_LOOK;
+            if from >= capacity {
+                return Ok(());
+            }
+        }
+    }
+
+    fn start_echo(&self, port: Option<u16>, out: &mut dyn fmt::Write) -> i32 {
+        match Ioc::start_echo(self, port) {
+            Ok(()) => said(self.echo_report(out)),
+            Err(error) => refused(out, "tcpecho", &error),
+        }
+    }
+
+    fn stop_echo(&self, out: &mut dyn fmt::Write) -> i32 {
+        stopped(out, "tcpecho", self.echo.stop())
+    }
+
+    fn echo_report(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let now = self.system.monotonic_ms();
+        let mut page = Page::default();
+        // A cut page says so itself.
+        let _ = self.echo.with(|echo| echo.report(&mut page, now));
+        page.print(out)
+    }
+}
+
+fn said(result: fmt::Result) -> i32 {
+    if result.is_ok() { OK } else { FAILED }
+}
+
+fn refused(out: &mut dyn fmt::Write, what: &str, error: &dyn fmt::Display) -> i32 {
+    let _ = writeln!(out, "{what}: {error}");
+    FAILED
+}
+
+fn stopped(out: &mut dyn fmt::Write, what: &str, stopped: bool) -> i32 {
+    let _ = writeln!(out, "{what}: {}", if stopped { "stopped" } else { "it is not running" });
+    if stopped { OK } else { FAILED }
+}
+
+/// A record name while it is looked at.
+struct Name {
+    bytes: [u8; 80],
+    length: usize,
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        Name { bytes: [0; 80], length: 0 }
+    }
+}
+
+impl Name {
+    fn as_str(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or("")
+    }
+}
+
+impl fmt::Write for Name {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.length + text.len();
+        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
