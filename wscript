@@ -24,7 +24,7 @@ WRAPPED = [
     "_Heap_Allocate_aligned_with_boundary",
     "_Heap_Free",
     "_Heap_Resize_block",
-    "_Heap_Extend",
+    "_Heap_Greedy_allocate",
     "malloc_free_space",
 ]
 

@@ -96,6 +96,9 @@ const PROTECTION_END_WORDS: usize = 2;
 /// Words of `Heap_Protection`: three handlers, their argument, first, last, count, fraction.
 const PROTECTION_CONTROL_WORDS: usize = 8;
 
+/// Figures in [`Layout::facts`].
+pub const FACTS: usize = 19;
+
 const fn align_up(offset: usize, alignment: usize) -> usize {
     offset.div_ceil(alignment) * alignment
 }
@@ -155,6 +158,31 @@ impl Layout {
         }
     }
 
+    /// The figures that a C compiler can confirm for the headers it sees: see `os/rtems/heap_access.c`.
+    pub const fn facts(&self) -> [u32; FACTS] {
+        [
+            self.word as u32,
+            self.header as u32,
+            self.size as u32,
+            self.next as u32,
+            self.prev as u32,
+            self.block_bytes as u32,
+            self.page_size as u32,
+            self.min_block_size as u32,
+            self.area_begin as u32,
+            self.area_end as u32,
+            self.first_block as u32,
+            self.last_block as u32,
+            self.stats_size as u32,
+            self.free_size as u32,
+            self.min_free_size as u32,
+            self.free_blocks as u32,
+            self.used_blocks as u32,
+            self.frees as u32,
+            self.resizes as u32,
+        ]
+    }
+
     /// Bytes of the largest free block that a request for n bytes needs beyond n.
     ///
     /// A used block may claim the first word of its successor, so the header costs one word less than its size.
@@ -189,6 +217,19 @@ pub struct Rtems4_11<const WORD: usize>;
 pub struct Rtems4_11Protected<const WORD: usize, const LONG: usize>;
 /// The newest version on the machine that this is compiled for.
 pub type Native = Rtems4_11<{ size_of::<usize>() }>;
+
+/// The version whose heap this build follows: the newest one of this machine's word size, unless a feature says otherwise.
+#[cfg(not(any(feature = "heap-4-7", feature = "heap-4-10", feature = "heap-protection")))]
+pub type Configured = Native;
+/// The version whose heap this build follows.
+#[cfg(feature = "heap-4-7")]
+pub type Configured = Rtems4_7;
+/// The version whose heap this build follows.
+#[cfg(all(feature = "heap-4-10", not(feature = "heap-4-7")))]
+pub type Configured = Rtems4_10<{ size_of::<usize>() }>;
+/// The version whose heap this build follows.
+#[cfg(all(feature = "heap-protection", not(any(feature = "heap-4-7", feature = "heap-4-10"))))]
+pub type Configured = Rtems4_11Protected<{ size_of::<usize>() }, { align_of::<u64>() }>;
 
 impl Version for Rtems4_7 {
     const LAYOUT: Layout = Layout::new(Family::V4_7, 4, 8, false);
@@ -253,6 +294,11 @@ mod tests {
         assert_eq!(
             figures(Rtems4_11Protected::<4, 4>::LAYOUT),
             [24, 36, 40, 44, 44, 48, 52, 56, 60, 64, 84, 88, 96, 104, 112, 116, 124, 128, 164]
+        );
+        // PowerPC and ARM align 64-bit integers to 8.
+        assert_eq!(
+            figures(Rtems4_11Protected::<4, 8>::LAYOUT),
+            [24, 36, 40, 44, 44, 48, 52, 56, 60, 64, 88, 92, 100, 108, 116, 120, 128, 132, 168]
         );
         assert_eq!(
             figures(Rtems4_11Protected::<8, 8>::LAYOUT),

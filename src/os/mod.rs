@@ -14,6 +14,10 @@ mod system;
 
 #[cfg(all(feature = "board", not(feature = "hosted")))]
 pub mod board;
+/// The heap hooks need no header of RTEMS, so the board archives have them, and their gates, without one.
+#[cfg(all(feature = "board", not(feature = "hosted")))]
+#[path = "rtems/hooks.rs"]
+pub mod heap_hooks;
 #[cfg(feature = "hosted")]
 pub mod hosted;
 #[cfg(any(feature = "hosted", feature = "board"))]

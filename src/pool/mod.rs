@@ -16,6 +16,8 @@ mod source;
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
+use crate::heap::{Configured, Version};
+
 pub use crate::heap::Snapshot;
 pub use policy::{Policy, UnknownPolicy};
 pub use source::Source;
@@ -23,13 +25,15 @@ pub use source::Source;
 /// Bytes that have to be left after the request, unless set otherwise: EPICS's figure.
 pub const DEFAULT_RESERVE: usize = 50_000;
 
+/// Bytes of a free block that a request needs beyond its own.
+const OVERHEAD: usize = Configured::LAYOUT.overhead();
+
 /// The pool of one heap: what is published of it, and how questions are answered.
 pub struct Pool {
     /// There is a free block of at least this size (with header); 0 if nothing is known.
     published: AtomicUsize,
     /// Reserve and block overhead: what a request needs beyond its own bytes.
     margin: AtomicUsize,
-    overhead: AtomicUsize,
     policy: AtomicU8,
     registered: spin::Once<&'static dyn Source>,
 }
@@ -40,11 +44,9 @@ static POOL: Pool = Pool::new();
 impl Pool {
     /// A pool about which nothing is known.
     pub const fn new() -> Self {
-        const OVERHEAD: usize = size_of::<usize>();
         Self {
             published: AtomicUsize::new(0),
             margin: AtomicUsize::new(DEFAULT_RESERVE + OVERHEAD),
-            overhead: AtomicUsize::new(OVERHEAD),
             policy: AtomicU8::new(Policy::Tracker as u8),
             registered: spin::Once::new(),
         }
@@ -115,19 +117,12 @@ impl Pool {
 
     /// Bytes that have to be left after a request.
     pub fn reserve(&self) -> usize {
-        self.margin.load(Ordering::Relaxed).saturating_sub(self.overhead.load(Ordering::Relaxed))
+        self.margin.load(Ordering::Relaxed).saturating_sub(OVERHEAD)
     }
 
     /// Sets the reserve in bytes. A reserve larger than the heap refuses everything.
     pub fn set_reserve(&self, bytes: usize) {
-        self.margin.store(bytes.saturating_add(self.overhead.load(Ordering::Relaxed)), Ordering::Relaxed);
-    }
-
-    /// Sets how many bytes of a free block a request needs beyond its own (see `Layout::overhead`).
-    pub fn set_overhead(&self, bytes: usize) {
-        let reserve = self.reserve();
-        self.overhead.store(bytes, Ordering::Relaxed);
-        self.set_reserve(reserve);
+        self.margin.store(bytes.saturating_add(OVERHEAD), Ordering::Relaxed);
     }
 
     /// How questions are answered.

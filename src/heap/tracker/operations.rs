@@ -44,10 +44,16 @@ pub struct ResizeNote {
 }
 
 impl<V: Version> Tracker<V> {
+    /// Whether operations on this heap are being recorded now.
+    #[inline(always)]
+    pub fn records(&self, heap: usize) -> bool {
+        heap == self.active
+    }
+
     /// After an allocation returned `pointer`, or 0 if it failed.
     #[inline(always)]
     pub fn allocated<M: Memory>(&mut self, memory: &M, heap: usize, pointer: usize) {
-        if heap != self.active {
+        if !self.records(heap) {
             self.unrecorded(memory, heap, pointer == 0);
             return;
         }
@@ -83,7 +89,7 @@ impl<V: Version> Tracker<V> {
     /// Before `pointer` is freed.
     #[inline(always)]
     pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize) -> FreeNote {
-        if heap != self.active {
+        if !self.records(heap) {
             return FreeNote::default();
         }
         let tags = Tags::<V, M>::new(memory, heap);
@@ -106,7 +112,7 @@ impl<V: Version> Tracker<V> {
     /// After it was freed; `freed` is what the heap returned.
     #[inline(always)]
     pub fn after_free<M: Memory>(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool) {
-        if heap != self.active {
+        if !self.records(heap) {
             self.unrecorded(memory, heap, false);
             return;
         }
@@ -134,7 +140,7 @@ impl<V: Version> Tracker<V> {
         if matches!(V::LAYOUT.family, Family::V4_7) && heap == self.heap {
             // Up to 4.9 shrinking frees the tail through _Heap_Free, which the difference below covers.
             self.suspend();
-        } else if heap != self.active {
+        } else if !self.records(heap) {
             return ResizeNote::default();
         }
         let tags = Tags::<V, M>::new(memory, heap);
@@ -157,7 +163,7 @@ impl<V: Version> Tracker<V> {
         if matches!(V::LAYOUT.family, Family::V4_7) && heap == self.heap {
             self.resume();
         }
-        if heap != self.active {
+        if !self.records(heap) {
             self.unrecorded(memory, heap, false);
             return;
         }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The Rust half of the heap hooks: `wrap.c` calls it around each operation on the C heap, under that heap's lock.
+//!
+//! The C half of the questions is `heap_access.c`: which heap is the C heap, its lock, and what the C compiler finds in
+//! the headers of this RTEMS. If that is not the layout this archive was built for, nothing here reads a block: questions
+//! then go to `malloc_free_space()`.
+//!
+//! Hooks run on any task's stack, also with dispatching disabled: no panic, allocation, lock, print or floating point.
+#![allow(unsafe_code)]
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use crate::heap::layout::FACTS;
+use crate::heap::walk::{self, Totals};
+use crate::heap::{Configured, FreeNote, ResizeNote, Snapshot, Version, Watch};
+use crate::os::raw_memory::RawMemory;
+use crate::pool::{Source, pool};
+
+unsafe extern "C" {
+    /// Offsets as the C compiler sees them, in the order of `Layout::facts`.
+    static rtems_ioc_heap_facts: [u32; FACTS];
+    /// The control block of the C heap, 0 before there is one.
+    fn rtems_ioc_heap_control() -> usize;
+    fn rtems_ioc_heap_lock();
+    fn rtems_ioc_heap_unlock();
+    /// `malloc_free_space()` as the C library has it. Takes the lock.
+    fn rtems_ioc_heap_free_space() -> usize;
+}
+
+// A note lies in `rtems_ioc_heap_note` of `heap_hooks.h`.
+const _: () = assert!(size_of::<FreeNote>() <= 4 * size_of::<usize>());
+const _: () = assert!(size_of::<ResizeNote>() <= 4 * size_of::<usize>());
+
+/// The tracker of the C heap; whoever touches it holds the heap's lock.
+struct Guarded(UnsafeCell<Watch<Configured>>);
+
+// SAFETY: the only accesses are in `watch`, whose contract is that the heap's lock is held.
+unsafe impl Sync for Guarded {}
+
+static WATCH: Guarded = Guarded(UnsafeCell::new(Watch::new()));
+
+/// # Safety
+/// The C heap's lock is held, and the reference does not outlive it.
+#[inline(always)]
+unsafe fn watch<'a>() -> &'a mut Watch<Configured> {
+    // SAFETY: the lock makes us the only user, by the contract above.
+    unsafe { &mut *WATCH.0.get() }
+}
+
+/// Whether this RTEMS has the layout that this archive was built for.
+#[cold]
+fn layout_matches() -> bool {
+    const UNKNOWN: u8 = 0;
+    const YES: u8 = 1;
+    const NO: u8 = 2;
+    static KNOWN: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = KNOWN.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known == YES;
+    }
+    const EXPECTED: [u32; FACTS] = Configured::LAYOUT.facts();
+    // SAFETY: a constant of `heap_access.c` with this very type.
+    let facts = unsafe { &*(&raw const rtems_ioc_heap_facts) };
+    let matches = facts.iter().zip(&EXPECTED).all(|(found, expected)| found == expected);
+    KNOWN.store(if matches { YES } else { NO }, Ordering::Relaxed);
+    matches
+}
+
+/// What a hook works on, if it may work at all.
+///
+/// # Safety
+/// The lock of the C heap is held, and `heap` is its control block.
+#[inline(always)]
+unsafe fn hooked(heap: usize) -> Option<(&'static mut Watch<Configured>, RawMemory)> {
+    // SAFETY: the lock is held, and hooks do not nest while they use it.
+    let watch = unsafe { watch() };
+    if !watch.tracker.records(heap) && !layout_matches() {
+        return None;
+    }
+    // SAFETY: the lock is held, and `heap` is a heap of the expected layout.
+    Some((watch, unsafe { RawMemory::new() }))
+}
+
+/// Makes the result of an operation visible with one store.
+#[inline(always)]
+fn publish(watch: &Watch<Configured>) {
+    pool().publish(watch.tracker.largest_lower_bound());
+}
+
+/// After `_Heap_Allocate*` returned `pointer`, or null.
+///
+/// # Safety
+/// `heap` is the C heap and its lock is held: `wrap.c` calls this where RTEMS called the heap.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_allocated(heap: usize, pointer: usize) {
+    // SAFETY: passed on.
+    if let Some((watch, memory)) = unsafe { hooked(heap) } {
+        watch.tracker.allocated(&memory, heap, pointer);
+        publish(watch);
+    }
+}
+
+/// Before `_Heap_Free`: fills in `note`.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_allocated`]; `note` is writable.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_before_free(heap: usize, pointer: usize, note: &mut FreeNote) {
+    // SAFETY: passed on.
+    *note = match unsafe { hooked(heap) } {
+        Some((watch, memory)) => watch.tracker.before_free(&memory, heap, pointer),
+        None => FreeNote::default(),
+    };
+}
+
+/// After `_Heap_Free`; `freed` is not 0 if it returned true.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_allocated`].
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_after_free(heap: usize, note: &FreeNote, freed: u32) {
+    // SAFETY: passed on.
+    if let Some((watch, memory)) = unsafe { hooked(heap) } {
+        watch.tracker.after_free(&memory, heap, note, freed != 0);
+        publish(watch);
+    }
+}
+
+/// Before `_Heap_Resize_block`: fills in `note`.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_before_free`].
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_before_resize(heap: usize, pointer: usize, note: &mut ResizeNote) {
+    // SAFETY: passed on.
+    *note = match unsafe { hooked(heap) } {
+        Some((watch, memory)) => watch.tracker.before_resize(&memory, heap, pointer),
+        None => ResizeNote::default(),
+    };
+}
+
+/// After `_Heap_Resize_block`, whatever it returned.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_allocated`].
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_after_resize(heap: usize, note: &ResizeNote) {
+    // SAFETY: passed on.
+    if let Some((watch, memory)) = unsafe { hooked(heap) } {
+        watch.tracker.after_resize(&memory, heap, note);
+        publish(watch);
+    }
+}
+
+/// Before `_Heap_Greedy_allocate`, which takes blocks past the other entry points.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_allocated`].
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_before_greedy(heap: usize) {
+    // SAFETY: passed on.
+    if let Some((watch, _)) = unsafe { hooked(heap) } {
+        watch.tracker.before_greedy(heap);
+    }
+}
+
+/// After `_Heap_Greedy_allocate`.
+///
+/// # Safety
+/// As for [`rtems_ioc_heap_allocated`].
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_after_greedy(heap: usize) {
+    // SAFETY: passed on.
+    if let Some((watch, memory)) = unsafe { hooked(heap) } {
+        watch.tracker.after_greedy(&memory, heap);
+        publish(watch);
+    }
+}
+
+/// The C heap as the pool's source.
+struct CHeap;
+
+static C_HEAP: CHeap = CHeap;
+
+/// What the pool's questions go to in this image; `pool` finds it by its name.
+// SAFETY: declared in `pool/c_abi.rs` with this very signature.
+#[unsafe(no_mangle)]
+fn rtems_ioc_heap_source() -> &'static dyn Source {
+    &C_HEAP
+}
+
+impl CHeap {
+    /// Asks under the heap's lock; `None` if there is no heap of the expected layout.
+    fn with<R>(&self, ask: impl FnOnce(&mut Watch<Configured>, &RawMemory, usize) -> R) -> Option<R> {
+        if !layout_matches() {
+            return None;
+        }
+        // SAFETY: nothing in this package calls a source with the lock held.
+        unsafe { rtems_ioc_heap_lock() };
+        // SAFETY: the lock was taken on the line above.
+        let (watch, memory) = unsafe { (watch(), RawMemory::new()) };
+        // SAFETY: a read of one pointer.
+        let heap = unsafe { rtems_ioc_heap_control() };
+        let answer = (heap != 0).then(|| ask(watch, &memory, heap));
+        // SAFETY: taken above.
+        unsafe { rtems_ioc_heap_unlock() };
+        answer
+    }
+}
+
+/// The largest block by the C library's own walk: the last resort.
+fn by_the_c_library() -> usize {
+    // SAFETY: it may be called by any task.
+    unsafe { rtems_ioc_heap_free_space() }
+}
+
+impl Source for CHeap {
+    fn has_block(&self, bytes: usize) -> bool {
+        let answer = self.with(|watch, memory, heap| watch.has_block(memory, heap, bytes));
+        answer.unwrap_or_else(|| by_the_c_library() >= bytes)
+    }
+
+    fn largest(&self) -> usize {
+        self.with(|watch, memory, heap| watch.largest(memory, heap)).unwrap_or_else(by_the_c_library)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        self.with(|watch, memory, heap| watch.snapshot(memory, heap))
+            .unwrap_or_else(|| Snapshot { largest_lower_bound: by_the_c_library(), ..Snapshot::default() })
+    }
+
+    fn walk(&self) -> Totals {
+        self.with(|_, memory, heap| walk::totals::<Configured, _>(memory, heap)).unwrap_or_default()
+    }
+
+    fn free_list(&self) -> Totals {
+        self.with(|_, memory, heap| walk::free_list::<Configured, _>(memory, heap)).unwrap_or_default()
+    }
+}
