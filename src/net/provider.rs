@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The process variables as the protocol asks for them.
 
-use crate::ca::{Access, Change, ChannelInfo, Client, Provider, PutOutcome, PvError, PvId};
+use crate::ca::{
+    Access, Acknowledge, Acknowledgement, Change, ChannelInfo, Client, Provider, PutOutcome, PvError, PvId,
+};
 use crate::pv::{Database, PutError, StatusSource, View};
 use crate::value::{Reading, WireElements};
 
@@ -73,5 +75,30 @@ impl<S: StatusSource> Provider for Served<S> {
 
     fn watched(&mut self, pv: PvId, watched: bool) {
         self.database.watched(pv.index, View(pv.view), watched);
+    }
+
+    fn acknowledge(&mut self, pv: PvId, what: Acknowledge, _client: &Client<'_>) -> Result<(), PvError> {
+        match what {
+            Acknowledge::Transient(transient) => {
+                self.database.set_acknowledge_transient(pv.index, transient)?
+            }
+            Acknowledge::Severity(severity) => self.database.acknowledge(pv.index, severity)?,
+        }
+        Ok(())
+    }
+
+    fn acknowledgement(&self, pv: PvId) -> Acknowledgement {
+        let (transient, severity) = self.database.acknowledgement(pv.index);
+        Acknowledgement { transient, severity: severity as u16 }
+    }
+
+    fn write_name(&self, pv: PvId, out: &mut dyn core::fmt::Write) -> core::fmt::Result {
+        self.database.name(pv.index, |name| write!(out, "{}", name.escape_ascii())).unwrap_or(Ok(()))?;
+        match View(pv.view).field() {
+            Some(field) if pv.view != View::VALUE.0 => {
+                write!(out, ".{}{}", field.name, if View(pv.view).long_text() { "$" } else { "" })
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -8,6 +8,7 @@
 //! It knows neither the protocol nor a clock: time is set from outside, status values come from a [`StatusSource`].
 
 mod access;
+mod acknowledge;
 mod array;
 mod boxed;
 mod build;

@@ -267,6 +267,33 @@ fn fields_can_be_watched() {
 }
 
 #[test]
+fn alarms_are_acknowledged() {
+    let mut database = with(RecordType::Bo);
+    put(&mut database, "r.OSV", "MAJOR").unwrap();
+    put(&mut database, "r.ZNAM", "off").unwrap();
+    put(&mut database, "r.ONAM", "on").unwrap();
+    put(&mut database, "r", "on").unwrap();
+    database.acknowledge(0, Severity::Invalid as u16).unwrap();
+    put(&mut database, "r", "off").unwrap();
+    put(&mut database, "r", "on").unwrap();
+    put(&mut database, "r", "off").unwrap();
+    assert_eq!(database.acknowledgement(0), (true, Severity::Major), "it has passed, but nobody has seen it");
+    let (index, view) = watch(&mut database, "r");
+    let acks = watch(&mut database, "r.ACKS");
+    database.acknowledge(0, Severity::Minor as u16).unwrap();
+    assert_eq!(changes(&mut database), []);
+    database.acknowledge(0, Severity::Major as u16).unwrap();
+    let told = EventMask::VALUE.union(EventMask::ALARM);
+    assert_eq!(changes(&mut database), [(index, view, EventMask::ALARM), (acks.0, acks.1, told)]);
+    assert_eq!(get(&mut database, "r.ACKS"), "NO_ALARM");
+    put(&mut database, "r", "on").unwrap();
+    put(&mut database, "r", "off").unwrap();
+    database.set_acknowledge_transient(0, false).unwrap();
+    assert_eq!(database.acknowledgement(0), (false, Severity::None));
+    assert_eq!(get(&mut database, "r.ACKT"), "NO");
+}
+
+#[test]
 fn texts_and_stamps() {
     let mut database = with(RecordType::Stringin);
     let stamp = Stamp { seconds: 7, nanoseconds: 8 };
