@@ -24,6 +24,8 @@ mod search;
 mod server;
 mod slab;
 mod statistics;
+#[cfg(test)]
+mod tests;
 mod updates;
 pub mod wire;
 
