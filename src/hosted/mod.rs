@@ -2,6 +2,7 @@
 //! What only the hosted program has: a command line, a terminal, signals.
 
 mod announce;
+mod databases;
 mod options;
 mod serve;
 mod terminal;

@@ -5,6 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use rtems_ioc::ca;
+use rtems_ioc::net::PoolAdmission;
 use rtems_ioc::net::provider::Served;
 use rtems_ioc::net::server::{OpenError, Server};
 use rtems_ioc::net::service::StartError;
@@ -20,7 +21,7 @@ use rtems_ioc::pv::Database;
 use rtems_ioc::{shell, tcpecho};
 
 use super::options::ServeOptions;
-use super::{Failure, announce, terminal};
+use super::{Failure, announce, databases, terminal};
 
 /// Buffer of a tcpecho client, in bytes.
 const ECHO_BUFFER: usize = 64 << 10;
@@ -28,16 +29,6 @@ const ECHO_BUFFER: usize = 64 << 10;
 const ECHO_CLIENTS: usize = 64;
 /// Process variables `<name>:catime000000` and on.
 const CATIME_FAMILY: u32 = 10_000;
-
-/// Asks the pool before a client, a channel or a subscription is taken on.
-pub struct PoolAdmission;
-
-impl ca::Admission for PoolAdmission {
-    #[inline]
-    fn admits(&self, bytes: usize) -> bool {
-        pool::admits(bytes)
-    }
-}
 
 /// The IOC of this program.
 pub type Ioc = shell::Ioc<Hosted, Served<Status<Hosted>>, PoolAdmission>;
@@ -156,5 +147,7 @@ fn provider(options: &ServeOptions) -> Result<Served<Status<Hosted>>, Failure> {
         .and_then(|()| database.add_double(catime.as_bytes()))
         .and_then(|_| database.add_family(catime.as_bytes(), CATIME_FAMILY))
         .map_err(|error| Failure::new(format_args!("--name {}: {error}", options.name)))?;
+    databases::load(&mut database, &options.databases, &options.macros)?;
+    database.shrink();
     Ok(Served { database, source: status })
 }

@@ -2,6 +2,7 @@
 //! Joins the protocol to sockets: one task, one event loop, all circuits.
 
 pub mod acceptor;
+mod admission;
 mod circuits;
 mod clocked;
 pub mod plan;
@@ -12,4 +13,5 @@ pub mod settings;
 pub mod status;
 mod udp;
 
+pub use admission::PoolAdmission;
 pub use clocked::Clocked;
