@@ -20,14 +20,6 @@ APPNAME = "rtems-ioc"
 top = "."
 out = "build"
 
-WRAPPED = [
-    "_Heap_Allocate_aligned_with_boundary",
-    "_Heap_Free",
-    "_Heap_Resize_block",
-    "_Heap_Greedy_allocate",
-    "malloc_free_space",
-]
-
 
 def options(opt):
     group = opt.add_option_group("RTEMS options")
@@ -71,7 +63,7 @@ def build(bld):
         bld(rule="cargo build --release", cwd=bld.srcnode, always=True, name="hosted")
         return
     for bsp in _bsps(bld):
-        images.build(bld, bsp, [] if bld.env.NO_HOOKS else WRAPPED)
+        images.build(bld, bsp, hooks=not bld.env.NO_HOOKS)
 
 
 def test(ctx):

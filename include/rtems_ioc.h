@@ -73,10 +73,10 @@ enum {
 };
 int rtems_ioc_pool_set_policy(unsigned int policy);
 
-/* In an image that has this symbol, osiSufficentSpaceInPool is ours. */
-extern const int rtems_ioc_pool_tracker_present;
+/* In an image that has this symbol, osiSufficentSpaceInPool is ours. (Arrays: an int might be taken for small data.) */
+extern const int rtems_ioc_pool_tracker_present[];
 /* In an image that has this symbol, the heap hooks are linked. */
-extern const int rtems_ioc_pool_hooks_present;
+extern const int rtems_ioc_pool_hooks_present[];
 
 #ifdef __cplusplus
 }

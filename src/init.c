@@ -16,8 +16,11 @@ static rtems_task Init(rtems_task_argument unused)
   (void) unused;
   rtems_ioc_clock_check();
   printf("\nrtems-ioc on %s (%s)\n", RTEMS_IOC_BSP_NAME, RTEMS_IOC_BSP_TITLE);
+  /* The shell would ask the terminal for its size and eat what somebody types meanwhile. */
+  setenv("TERM_SIZE_DETECT", "0", 1);
   rtems_shell_init_environment();
   rtems_ioc_register_commands();
+  selftest_register();
   if (rtems_ioc_network_start() == 0) {
     rtems_ioc_start();
   }

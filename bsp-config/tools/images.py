@@ -10,7 +10,7 @@ import boardlib
 
 # C files of both archives and of the image; network_<stack>.c comes with the BSP.
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
-SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c"]
+SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/kernel.c"]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
 
 
@@ -29,8 +29,9 @@ def guarded(work):
     return 0
 
 
-def build(bld, bsp, wrapped):
-    """Declares every task of `bsp`; `wrapped` are the symbols given to the linker's --wrap."""
+def build(bld, bsp, hooks):
+    """Declares every task of `bsp`; with `hooks` the linker is told to wrap the heap functions."""
+    wrapped = boardlib.WRAPPED if hooks else []
     variant = bsp.variant
     rust_sources = bld.path.ant_glob("src/**/*.rs rtems-sys/** Cargo.toml Cargo.lock rust-toolchain.toml", excl="**/target")
     settings = [bld.path.make_node(str(bsp.config_path.relative_to(boardlib.ROOT)))]
@@ -53,7 +54,7 @@ def build(bld, bsp, wrapped):
             folder = bld.bldnode.make_node(variant).abspath()
             flags = [bsp.tool("gcc"), *bsp.cflags, "-I", folder, "-I", "include", "-I", "src", "-I", "src/os/rtems"]
             command = shlex.join(flags) + " -c ${SRC[0].abspath()} -o ${TGT[0].abspath()}"
-            headers = bld.path.ant_glob("include/*.h src/**/*.h")
+            headers = bld.path.ant_glob("include/*.h src/**/*.h rtems-tests/target/*.h")
             text = f"{bsp.name}: compile {source}"
             step(bld, text, rule=command, source=[source, header, *headers], target=target, cwd=bld.path)
             made.append(target)
@@ -74,6 +75,8 @@ def build(bld, bsp, wrapped):
 
     image = f"{variant}/rtems-ioc.exe"
     link = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in wrapped)]
+    # The marker keeps the hooks' object in, so that the link fails when the archive lacks it.
+    link += ["-Wl,-u,rtems_ioc_pool_hooks_present"] if hooks else []
     link += [f"-Wl,-Map={bld.bldnode.make_node(variant).abspath()}/rtems-ioc.map"]
     command = shlex.join(link) + " ${SRC} -o ${TGT} " + shlex.join(bsp.libs)
     inputs = [*rest, archives["librtems_ioc.a"]]
@@ -81,7 +84,7 @@ def build(bld, bsp, wrapped):
 
     def check_image(task):
         arguments = ["image", task.inputs[0].abspath(), "--limit", str(bsp.config["image"]["limit"])]
-        arguments += ["--hooks"] if wrapped and common else []
+        arguments += ["--hooks"] if wrapped else []
         arguments += ["--no-altivec"] if bsp.arch == "powerpc" and not bsp.config["image"]["altivec"] else []
         return guarded(lambda: (boardlib.run_gates(arguments), task.outputs[0].write("passed\n")))
 

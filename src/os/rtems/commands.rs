@@ -14,9 +14,10 @@ use crate::shell::{self, COMMANDS, Command, Outcome};
 const MAXIMUM_ARGUMENTS: usize = 16;
 
 /// rtems_ioc_server.h: registers the commands with the RTEMS shell. Names that are taken already stay as they are.
+// SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtems_ioc_register_commands() {
-    services::services();
+    services::ioc();
     for command in COMMANDS {
         if let Err(why) = register(command) {
             log::error!("command {}: {why}", command.name);
@@ -53,9 +54,10 @@ unsafe extern "C" fn run(count: c_int, arguments: *mut *mut c_char) -> c_int {
 ///
 /// # Safety
 /// `line` is NULL or a C string.
+// SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_command(line: *const c_char) -> c_int {
-    services::services();
+    services::ioc();
     if line.is_null() {
         return -1;
     }

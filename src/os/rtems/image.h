@@ -20,3 +20,6 @@ int rtems_ioc_network_start(void);
 
 /* A line for `casr` and the boot messages: addresses and how they came. */
 const char *rtems_ioc_network_status(void);
+
+/* Registers the command `selftest` (rtems-tests/target). */
+void selftest_register(void);

@@ -16,6 +16,8 @@ mod descriptors;
 #[cfg(feature = "server")]
 mod interfaces;
 #[cfg(feature = "server")]
+mod kernel;
+#[cfg(feature = "server")]
 mod mutex;
 #[cfg(feature = "server")]
 mod services;

@@ -3,66 +3,104 @@
 
 #![allow(unsafe_code)]
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::ffi::c_int;
 
 use spin::Once;
 
-use super::{Rtems, config, console};
-use crate::os::Role;
+use super::{Rtems, console, kernel};
+use crate::net::PoolAdmission;
+use crate::net::provider::Served;
+use crate::net::server::Server;
+use crate::net::settings::{Settings, dotted};
+use crate::net::status::Status;
+use crate::os::System;
 use crate::os::socket::Address;
-use crate::tcpecho::{DEFAULT_PORT, Options, Server, TcpEcho};
+use crate::pv::Database;
+use crate::{ca, shell, tcpecho};
 
 /// Buffer of a tcpecho client, in bytes.
-const ECHO_BUFFER_BYTES: usize = 4096;
-/// Clients of tcpecho at one time: three services, and each costs its buffer.
+const ECHO_BUFFER_BYTES: usize = 8192;
+/// Clients of tcpecho at one time: three services, and each client costs its buffer.
 const ECHO_CLIENTS: usize = 12;
+/// Process variables `<name>:catime000000` and on.
+const CATIME_FAMILY: u32 = 10_000;
+/// The name of the IOC when the boot gives none.
+const DEFAULT_NAME: &str = "ioc";
 
-/// Initialised by the task that starts the image, before any other task of ours; only read afterwards.
-static SERVICES: Once<Services> = Once::new();
+/// Both servers of an image.
+type Ioc = shell::Ioc<Rtems, Served<Status<Rtems>>, PoolAdmission>;
 
-/// Every server of the image.
-pub struct Services {
-    /// Echo, discard and source.
-    pub tcpecho: TcpEcho<Rtems>,
+/// Made by the task that starts the image, before any other task of ours runs; only read afterwards.
+static IOC: Once<Option<Ioc>> = Once::new();
+
+/// The servers, which do not run until started; `None` when they could not be made (the log says why).
+pub fn ioc() -> Option<&'static Ioc> {
+    let ioc = IOC
+        .call_once(|| {
+            console::start_log();
+            build().map_err(|why| log::error!("{why}")).ok()
+        })
+        .as_ref()?;
+    shell::register(ioc);
+    Some(ioc)
 }
 
-/// The servers; they do not run until started.
-pub fn services() -> &'static Services {
-    SERVICES.call_once(|| {
-        console::start_log();
-        Services { tcpecho: TcpEcho::new(Rtems, Role::TcpEcho, Server::default()) }
-    })
-}
-
-/// What tcpecho is started with.
-pub fn echo_options() -> Options {
-    Options {
+/// Puts the process variables and the servers together.
+fn build() -> Result<Ioc, String> {
+    let get = |name: &str| kernel::setting(name).map(ToString::to_string);
+    let settings =
+        Settings::from_environment(&get, &dotted, Vec::new()).map_err(|error| error.to_string())?;
+    let name = kernel::setting("name").unwrap_or(DEFAULT_NAME);
+    let status = Status::new(Rtems);
+    let mut database = Database::new();
+    database.set_time(Rtems.wall());
+    let catime = format!("{name}:catime");
+    database
+        .add_status(name.as_bytes(), &status)
+        .and_then(|()| database.add_double(catime.as_bytes()))
+        .and_then(|_| database.add_family(catime.as_bytes(), CATIME_FAMILY))
+        .map_err(|error| format!("name {name}: {error}"))?;
+    let mut limits = ca::Limits::BOARD;
+    if let Some(bytes) = settings.max_array_bytes {
+        limits.max_array_bytes = bytes;
+    }
+    let config = ca::Config { limits, ..ca::Config::DEFAULT };
+    let provider = Served { database, source: status };
+    let server = Server::new(Rtems, ca::Server::new(config, provider), PoolAdmission);
+    let echo = tcpecho::Options {
         interface: Address::ANY,
-        port: DEFAULT_PORT,
+        port: tcpecho::DEFAULT_PORT,
         buffer_bytes: ECHO_BUFFER_BYTES,
         max_clients: ECHO_CLIENTS,
-    }
+    };
+    Ok(Ioc::new(Rtems, server, settings, echo))
 }
 
 /// rtems_ioc_server.h: starts every server; 0, or -1 when one did not start (the log says why).
+// SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtems_ioc_start() -> c_int {
-    let services = services();
-    match services.tcpecho.start(echo_options()) {
-        Ok(()) => {
-            log::info!("{}: tcpecho on ports {DEFAULT_PORT} to {}", config::BSP_NAME, DEFAULT_PORT + 2);
-            0
-        }
-        Err(error) => {
-            log::error!("tcpecho: {error}");
-            -1
-        }
+    let Some(ioc) = ioc() else { return -1 };
+    let mut result = 0;
+    if let Err(error) = ioc.start_server() {
+        log::error!("Channel Access server: {error}");
+        result = -1;
     }
+    if let Err(error) = ioc.start_echo(None) {
+        log::error!("tcpecho: {error}");
+        result = -1;
+    }
+    result
 }
 
-/// rtems_ioc_server.h: stops every server.
+/// rtems_ioc_server.h: stops every server; returns when every socket is closed.
+// SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtems_ioc_stop() -> c_int {
-    services().tcpecho.stop();
+    let Some(ioc) = ioc() else { return -1 };
+    ioc.stop();
     0
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! RTEMS as a [`System`].
 
-use super::{clock, descriptors, interfaces, mutex, task};
+use super::{clock, descriptors, interfaces, kernel, mutex, task};
 use crate::os::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
 #[cfg(not(feature = "legacy-network"))]
 use crate::os::socket::poll::PollSet as Readiness;
 #[cfg(feature = "legacy-network")]
 use crate::os::socket::wakeup::WakeSet as Readiness;
 use crate::os::socket::{Address, DatagramOptions, SocketError};
-use crate::os::{Descriptors, Interface, Role, SpawnError, System};
+use crate::os::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
 
 /// RTEMS.
@@ -65,6 +65,14 @@ impl System for Rtems {
         entry: impl FnOnce() + Send + 'static,
     ) -> Result<task::RtemsTask, SpawnError> {
         task::spawn(role, entry)
+    }
+
+    fn identity(&self) -> Identity {
+        kernel::identity()
+    }
+
+    fn cpu_time(&self) -> Option<CpuTime> {
+        kernel::cpu_time()
     }
 
     fn descriptors(&self) -> Option<Descriptors> {

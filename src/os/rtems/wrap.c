@@ -13,8 +13,7 @@
 #include "heap_hooks.h"
 
 /* For a check of the finished image: the hooks are in it. */
-extern const int rtems_ioc_pool_hooks_present;
-const int rtems_ioc_pool_hooks_present = 1;
+const int rtems_ioc_pool_hooks_present[] = { 1 };
 
 #ifdef RTEMS_IOC_HEAP_4_7
 

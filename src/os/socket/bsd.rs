@@ -252,11 +252,13 @@ impl BsdDatagram {
     }
 
     /// Connects to itself: then it hears nobody else, and one byte sent on it wakes whoever polls it.
+    #[cfg_attr(feature = "legacy-network", allow(dead_code, reason = "only poll needs a waker"))]
     pub(super) fn connect_to_itself(&self) -> Result<(), SocketError> {
         connect(&self.socket, self.local)
     }
 
     /// Sends to the connected address, from any task.
+    #[cfg_attr(feature = "legacy-network", allow(dead_code, reason = "only poll needs a waker"))]
     pub(super) fn send_connected(&self, bytes: &[u8]) -> Result<usize, SocketError> {
         // SAFETY: the bytes are readable for their length during the call.
         size(unsafe {
@@ -265,6 +267,7 @@ impl BsdDatagram {
     }
 
     /// Reads from the connected address.
+    #[cfg_attr(feature = "legacy-network", allow(dead_code, reason = "only poll needs a waker"))]
     pub(super) fn recv_connected(&self, buffer: &mut [u8]) -> Result<usize, SocketError> {
         // SAFETY: the buffer is writable for its length during the call.
         size(unsafe { sys::recv(self.socket.0, buffer.as_mut_ptr().cast::<c_void>(), buffer.len(), 0) })

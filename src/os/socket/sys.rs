@@ -54,9 +54,12 @@ mod rtems {
         F_SETFL, IP_ADD_MEMBERSHIP, IP_MULTICAST_TTL, IPPROTO_IP, IPPROTO_TCP, O_NONBLOCK, SHUT_RDWR,
         SHUT_WR, SO_BROADCAST, SO_ERROR, SO_KEEPALIVE, SO_RCVBUF, SO_REUSEADDR, SO_REUSEPORT, SOCK_DGRAM,
         SOCK_STREAM, SOL_SOCKET, TCP_NODELAY, accept, bind, close, connect, fcntl, getsockname, getsockopt,
-        in_addr, ip_mreq, listen, poll, pollfd, recv, recvfrom, send, sendto, setsockopt, shutdown, sockaddr,
-        sockaddr_in, socket, socklen_t,
+        in_addr, ip_mreq, listen, recv, recvfrom, send, sendto, setsockopt, shutdown, sockaddr, sockaddr_in,
+        socket, socklen_t,
     };
+
+    #[cfg(not(feature = "legacy-network"))]
+    pub use rtems_sys::{poll, pollfd};
 
     /// As wide as the fields of `pollfd`.
     #[cfg(not(feature = "legacy-network"))]

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The servers of the image, tried through its own loopback interface; the runner tries them from the host as well. */
+
+#include "selftest.h"
+#include "os/rtems/image.h"
+
+#ifdef RTEMS_IOC_STACK_NONE
+
+const struct selftest net_tests[] = { { NULL, NULL } };
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <rtems.h>
+#include <rtems/libio_.h>
+
+#include "rtems_ioc_server.h"
+
+#define ECHO_PORT 4445
+#define CA_PORT 5064
+#define STARTS 100
+#define CHUNK 1000
+
+static unsigned open_descriptors(void)
+{
+  unsigned used = 0;
+  for (uint32_t i = 0; i < rtems_libio_number_iops; ++i) {
+    used += fcntl((int) i, F_GETFL) >= 0;
+  }
+  return used;
+}
+
+static uint64_t milliseconds(void)
+{
+  return rtems_clock_get_uptime_nanoseconds() / 1000000;
+}
+
+/* A blocking connection to a port of this image, or -1. */
+static int dial(unsigned port)
+{
+  struct sockaddr_in address;
+  int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+
+  if (descriptor < 0) {
+    return -1;
+  }
+  memset(&address, 0, sizeof(address));
+  address.sin_len = sizeof(address);
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(descriptor, (struct sockaddr *) &address, sizeof(address)) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+/* Sends a chunk and gets it back; false when anything is missing or different. */
+static bool echo(int descriptor)
+{
+  static unsigned char out[CHUNK];
+  static unsigned char in[CHUNK];
+  size_t have = 0;
+
+  for (size_t i = 0; i < sizeof(out); ++i) {
+    out[i] = (unsigned char) selftest_random();
+  }
+  if (send(descriptor, out, sizeof(out), 0) != (ssize_t) sizeof(out)) {
+    return false;
+  }
+  while (have < sizeof(in)) {
+    ssize_t n = recv(descriptor, in + have, sizeof(in) - have, 0);
+    if (n <= 0) {
+      return false;
+    }
+    have += (size_t) n;
+  }
+  return memcmp(in, out, sizeof(in)) == 0;
+}
+
+static void echo_load(void)
+{
+  int descriptor = dial(ECHO_PORT);
+  unsigned bad = 0;
+
+  REQUIRE(descriptor >= 0);
+  for (unsigned i = 0; i < 500; ++i) {
+    bad += !echo(descriptor);
+  }
+  close(descriptor);
+  printf("500 chunks echoed, %u bad\n", bad);
+  CHECK(bad == 0);
+}
+
+/* Stops while one client is idle and another has data under way: no task stays behind, no descriptor is lost. */
+static void restarts(void)
+{
+  uint64_t slowest = 0;
+  unsigned before;
+  unsigned failed = 0;
+
+  rtems_ioc_stop();
+  before = open_descriptors();
+  for (unsigned i = 0; i < STARTS; ++i) {
+    if (rtems_ioc_start() != 0) {
+      ++failed;
+      continue;
+    }
+    int idle = dial(ECHO_PORT);
+    int active = dial(ECHO_PORT);
+    failed += idle < 0 || active < 0 || !echo(active);
+    if (active >= 0) {
+      send(active, "under way", 9, 0);
+    }
+    uint64_t start = milliseconds();
+    rtems_ioc_stop();
+    uint64_t took = milliseconds() - start;
+    slowest = took > slowest ? took : slowest;
+    close(idle);
+    close(active);
+  }
+  rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 10);
+  printf("%u starts and stops with an idle and an active client, %u failed\n", STARTS, failed);
+  printf("- slowest stop %u ms, descriptors %u before and %u after\n", (unsigned) slowest, before, open_descriptors());
+  CHECK(failed == 0);
+  CHECK(slowest < 1000);
+  CHECK(open_descriptors() == before);
+  CHECK(rtems_ioc_start() == 0);
+}
+
+/* More circuits than descriptors: refused or left waiting, and served again when descriptors come back. */
+static void descriptors(void)
+{
+  static int clients[512];
+  size_t count = 0;
+  unsigned before = open_descriptors();
+  int again = -1;
+
+  while (count < 512 && (clients[count] = dial(CA_PORT)) >= 0) {
+    ++count;
+    if (count % 8 == 0) {
+      rtems_task_wake_after(2);
+    }
+  }
+  printf("- %zu circuits before the descriptors ran out\n", count);
+  CHECK(count >= 8 && count < 512);
+  rtems_task_wake_after(rtems_clock_get_ticks_per_second());
+  for (size_t i = 0; i < count; ++i) {
+    close(clients[i]);
+  }
+  for (unsigned i = 0; i < 50 && again < 0; ++i) {
+    rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 5);
+    if (open_descriptors() <= before + 2) {
+      again = dial(ECHO_PORT);
+    }
+  }
+  REQUIRE(again >= 0);
+  CHECK(echo(again));
+  close(again);
+  printf("served again when descriptors came back\n");
+}
+
+const struct selftest net_tests[] = {
+  { "echo-load", echo_load },
+  { "restarts", restarts },
+  { "descriptors", descriptors },
+  { NULL, NULL },
+};
+
+#endif
