@@ -24,7 +24,7 @@ pub trait Element: sealed::Sealed + Copy {
 }
 
 macro_rules! numeric_element {
-    ($type:ty, $text:expr, $double:expr) => {
+    ($type:ty, $text:expr, $double:expr, $float:expr) => {
         impl sealed::Sealed for $type {}
         impl Element for $type {
             fn from_text(text: &[u8], _metadata: &Metadata<'_>) -> Result<Self, ConversionError> {
@@ -34,7 +34,7 @@ macro_rules! numeric_element {
                 $double(value)
             }
             fn from_float(value: f32, _metadata: &Metadata<'_>) -> Self {
-                value as $type
+                $float(value)
             }
             fn from_long(value: i32) -> Self {
                 value as $type
@@ -44,11 +44,12 @@ macro_rules! numeric_element {
     };
 }
 
-numeric_element!(f64, parse::double, |v| v);
-numeric_element!(f32, parse::float, narrow);
-numeric_element!(i32, ranged::<i32>, |v| v as i32);
-numeric_element!(i16, ranged::<i16>, |v| v as i16);
-numeric_element!(u8, char, |v| v as u8);
+// Floating-point numbers become 32-bit integers first, saturating: see `encode`.
+numeric_element!(f64, parse::double, |v| v, f64::from);
+numeric_element!(f32, parse::float, narrow, |v| v);
+numeric_element!(i32, ranged::<i32>, |v| v as i32, |v| v as i32);
+numeric_element!(i16, ranged::<i16>, |v| v as i32 as i16, |v| v as i32 as i16);
+numeric_element!(u8, char, |v| v as i32 as u8, |v| v as i32 as u8);
 
 impl sealed::Sealed for u16 {}
 impl Element for u16 {
@@ -64,10 +65,10 @@ impl Element for u16 {
         }
     }
     fn from_double(value: f64, _metadata: &Metadata<'_>) -> Self {
-        value as u16
+        value as i32 as u16
     }
     fn from_float(value: f32, _metadata: &Metadata<'_>) -> Self {
-        value as u16
+        value as i32 as u16
     }
     fn from_long(value: i32) -> Self {
         value as u16

@@ -31,7 +31,8 @@ pub fn encode(
     result
 }
 
-/// A numeric source: `as` narrows integers by their low bits and saturates from floating point.
+/// A numeric source: integers narrow by their low bits; floating-point numbers become 32-bit integers first, saturating,
+/// which is what C does with them in range, and what PowerPC does out of it.
 trait Number: Copy {
     fn short(self) -> i16;
     fn float(self) -> f32;
@@ -46,16 +47,16 @@ macro_rules! number {
     ($type:ty, $float:expr, $text:expr) => {
         impl Number for $type {
             fn short(self) -> i16 {
-                self as i16
+                self as i32 as i16
             }
             fn float(self) -> f32 {
                 $float(self)
             }
             fn state(self) -> u16 {
-                self as u16
+                self as i32 as u16
             }
             fn char(self) -> u8 {
-                self as u8
+                self as i32 as u8
             }
             fn long(self) -> i32 {
                 self as i32
@@ -126,6 +127,10 @@ fn numbers<T: Number>(
 }
 
 fn labels(values: &[u16], metadata: &Metadata<'_>, out: &mut [u8]) -> Result<(), ConversionError> {
+    if metadata.states.0.is_empty() {
+        // Nobody named the states, as in a waveform: their numbers say more than nothing.
+        return numbers(values, metadata, NativeType::String, out);
+    }
     for (value, out) in values.iter().zip(out.as_chunks_mut::<{ Text::SIZE }>().0) {
         let label = metadata.states.0.get(usize::from(*value)).copied().unwrap_or_default();
         *out = *Text::truncated(label).0.wire();
