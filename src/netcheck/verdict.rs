@@ -22,8 +22,9 @@ const COLLISION_LOSS: f64 = 0.01;
 const DELAYED_ACK: [f64; 2] = [30.0, 260.0];
 /// Sizes that must show the plateau: one alone is chance.
 const FEWEST_SIZES: usize = 3;
-/// Part of the sending time spent waiting for the peer's window, from which on the peer limits the rate.
-const WINDOW_LIMITED: f64 = 0.5;
+/// Part of the sending time spent waiting for the peer's window, from which on the peer limits the rate. A sound way shows
+/// a few per cent, a small window or a slow receiver a half and more.
+const WINDOW_LIMITED: f64 = 0.3;
 /// Windows from here on are no longer small: 64 KiB is what TCP has without window scaling, bytes.
 const SMALL_WINDOW: u32 = 65_536;
 /// A full window per round trip gives the rate within this factor if the window is what limits it.
@@ -208,6 +209,7 @@ fn nagle(m: &Measurements) -> Option<Finding> {
     };
     let waiting: Vec<&RoundTrips> = m.round_trips.iter().filter(waits).collect();
     let from_bytes = waiting.iter().map(|trips| trips.bytes).min()?;
+    let to_bytes = waiting.iter().map(|trips| trips.bytes).max()?;
     let quick = m.round_trips.iter().filter(|trips| trips.bytes < from_bytes && !waits(trips));
     let longest_quick = quick.max_by_key(|trips| trips.bytes)?;
     if waiting.len() < FEWEST_SIZES {
@@ -219,8 +221,8 @@ fn nagle(m: &Measurements) -> Option<Finding> {
     Some(Finding {
         fault: Fault::NaglePlateau { from_bytes, milliseconds },
         summary: format!(
-            "Nagle against delayed acknowledgements: the host answers in pieces from {from_bytes} bytes on and waits \
-             {milliseconds:.0} ms for our acknowledgement; set TCP_NODELAY there, or answer in one write"
+            "Nagle against delayed acknowledgements: the host answers messages of {from_bytes} to {to_bytes} bytes in pieces \
+             and waits {milliseconds:.0} ms for our acknowledgement; set TCP_NODELAY there, or answer in one write"
         ),
         evidence: vec![
             format!("{} bytes: {:.3} ms (median)", longest_quick.bytes, longest_quick.no_delay.p50),
