@@ -29,6 +29,8 @@ pub mod rtex;
 #[cfg(feature = "server")]
 pub mod shell;
 #[cfg(feature = "server")]
+pub mod spy;
+#[cfg(feature = "server")]
 pub mod tcpecho;
 #[cfg(feature = "server")]
 pub mod value;

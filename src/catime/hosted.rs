@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! `rtems-ioc catime`: the benchmark from the desk.
 
-use super::{Abort, Arguments, JsonReport, Network, Outcome, Sockets, TableReport, TextReport, run};
-use crate::net::settings::search_addresses;
-use crate::os::System;
+use super::{Abort, Arguments, Environment, JsonReport, Outcome, TableReport, TextReport, open, run};
 use crate::os::hosted::Hosted;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -35,21 +33,21 @@ impl Command {
             Ok(arguments) => arguments,
             Err(text) => {
                 eprint!("{text}");
-                return 1;
+                return 2;
             }
         };
         match self.measure(&arguments) {
             Ok(Outcome { errors: 0 }) => 0,
-            Ok(_) => 2,
+            Ok(_) => 1,
             Err(text) => {
                 eprintln!("catime: {text}");
-                1
+                2
             }
         }
     }
 
     fn measure(&self, arguments: &Arguments<'_>) -> Result<Outcome, String> {
-        let network = sockets()?;
+        let network = environment(|environment| open(Hosted, environment))?;
         let timeout = match self.search_timeout {
             None => None,
             Some(seconds) => {
@@ -81,21 +79,16 @@ fn finish(result: Result<Outcome, Abort>) -> Result<Outcome, String> {
     result.map_err(|abort| abort.to_string())
 }
 
-/// Sockets that search where the environment says.
-fn sockets() -> Result<impl Network, String> {
-    let mut broadcasts = Vec::new();
-    let look = Hosted.interfaces(&mut |interface| {
-        if !interface.loopback {
-            broadcasts.extend(interface.broadcast);
+/// The environment of this program.
+pub fn environment<T>(use_it: impl FnOnce(&Environment<'_>) -> T) -> T {
+    let get = |name: &str| match name {
+        // A variable of the shell, seldom of its children.
+        "HOSTNAME" => {
+            std::fs::read_to_string("/proc/sys/kernel/hostname").ok().map(|host| host.trim().to_owned())
         }
-    });
-    look.map_err(|error| format!("interfaces: {error}"))?;
-    let addresses = search_addresses(&|name| std::env::var(name).ok(), &resolve, &broadcasts)
-        .map_err(|error| error.to_string())?;
-    let user = std::env::var("USER").unwrap_or_else(|_| String::from("catime"));
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    Sockets::open(Hosted, addresses, user, String::from(host.trim()))
-        .map_err(|error| format!("search socket: {error}"))
+        name => std::env::var(name).ok(),
+    };
+    use_it(&Environment { get: &get, resolve: &resolve })
 }
 
 /// IPv4 address of a host name, in host order.

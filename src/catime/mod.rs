@@ -15,6 +15,7 @@
 mod benchmark;
 mod circuit;
 mod client;
+mod command;
 #[cfg(feature = "hosted")]
 pub mod hosted;
 mod names;
@@ -26,6 +27,7 @@ mod spread;
 
 pub use benchmark::{Abort, run};
 pub use client::{Client, ClientError};
+pub use command::{Environment, command, open};
 pub use names::Names;
 pub use network::{Network, Sockets};
 pub use report::{Event, JsonReport, Operation, Outcome, Row, TableReport, TextReport, Values};

@@ -3,6 +3,7 @@
 
 mod announce;
 mod databases;
+mod diagnosis;
 mod options;
 mod serve;
 mod terminal;
@@ -33,11 +34,20 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Some(Command::Serve(options)) => serve::run(&options),
         None => serve::run(&cli.serve),
+        Some(Command::Netcheck(command)) => return status(command.run()),
+        Some(Command::Catime(command)) => return status(command.run()),
+        Some(Command::Rtex(options)) => return status(options.run()),
+        Some(Command::Spy(options)) => return status(options.run()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure(text)) => fail(&text),
     }
+}
+
+/// The exit code of a command's status.
+fn status(status: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(status).unwrap_or(2))
 }
 
 fn fail(text: &str) -> ExitCode {

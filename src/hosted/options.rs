@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand};
 use rtems_ioc::net::settings::dotted;
 use rtems_ioc::pool::Policy;
 
+use super::diagnosis::{RtexOptions, SpyOptions};
+
 /// Channel Access server, tcpecho and pool status of an RTEMS IOC, run on this host.
 #[derive(Parser, Debug)]
 #[command(name = "rtems-ioc", version, args_conflicts_with_subcommands = true)]
@@ -24,6 +26,14 @@ pub struct Cli {
 pub enum Command {
     /// Serve process variables and tcpecho until told to stop (the default)
     Serve(ServeOptions),
+    /// Measure the network to a host that runs tcpecho, and say what is wrong with it
+    Netcheck(rtems_ioc::netcheck::Command),
+    /// Channel Access benchmark, as EPICS's catime
+    Catime(rtems_ioc::catime::hosted::Command),
+    /// First-touch cost of heap and stack
+    Rtex(RtexOptions),
+    /// Share of the processor of each thread of a process
+    Spy(SpyOptions),
 }
 
 /// How to serve. The EPICS_CAS_* and EPICS_CA_* variables of any IOC count as well; an option comes before a variable.
@@ -105,6 +115,7 @@ mod tests {
             let serve = match cli.command {
                 Some(Command::Serve(serve)) => serve,
                 None => cli.serve,
+                Some(other) => panic!("{other:?}"),
             };
             assert_eq!(serve.port, Some(6000));
             assert_eq!(serve.pool, 64 << 20);

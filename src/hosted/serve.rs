@@ -56,6 +56,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
     // Lives as long as the program: the shell's table refers to it.
     let ioc: &'static Ioc = Box::leak(Box::new(Ioc::new(Hosted, server, settings, echo)));
     shell::register(ioc);
+    shell::register_diagnosis(&super::diagnosis::Kit);
     ioc.start_echo(None).map_err(|error| Failure::new(format_args!("tcpecho: {error}; try --echo-port")))?;
     ioc.start_server().map_err(cannot_serve)?;
     announce::print(ioc, &options.name);

@@ -54,14 +54,14 @@ struct Json<'a> {
 }
 
 impl Command {
-    /// Runs it; the exit status: 0 healthy, 2 a fault was found, 1 nothing could be measured.
+    /// Runs it; the exit status: 0 healthy, 1 a fault was found, 2 nothing could be measured.
     pub fn run(&self) -> i32 {
         match self.check() {
             Ok(true) => 0,
-            Ok(false) => 2,
+            Ok(false) => 1,
             Err(text) => {
                 eprintln!("netcheck: {text}");
-                1
+                2
             }
         }
     }

@@ -16,6 +16,7 @@ mod stack;
 pub use platform::{Block, Platform, Refused, Stack};
 pub use stack::FRAME_BYTES;
 
+use crate::shell;
 use core::fmt::{self, Write};
 use report::Stopwatch;
 
@@ -183,16 +184,16 @@ pub const USAGE: &str = "rtex options [heap-bytes [stack-bytes]]
   0x1f = all remedies + tests
 ";
 
-/// The shell command. Returns 0 if the tests ran, 1 on a wrong argument or a refusal.
+/// The shell command: done if the tests ran, failed on a refusal.
 pub fn command<P: Platform>(platform: &mut P, out: &mut dyn Write, args: &[&str]) -> i32 {
     let Some((options, sizes)) = parse(args) else {
-        return if out.write_str(USAGE).is_ok() { 1 } else { -1 };
+        let _ = out.write_str(USAGE);
+        return shell::USAGE;
     };
     let plan = Plan::scaled(options, sizes[0], sizes[1], platform);
     match run(&plan, platform, out) {
-        Ok(true) => 0,
-        Ok(false) => 1,
-        Err(_) => -1,
+        Ok(true) => shell::OK,
+        Ok(false) | Err(_) => shell::FAILED,
     }
 }
 

@@ -154,7 +154,7 @@ fn what_does_not_fit_is_refused_before_anything_runs() {
 fn wrong_arguments_show_the_usage() {
     for args in [&[][..], &["zz"], &["0x10", "a"], &["10", "1", "2", "3"]] {
         let mut text = String::new();
-        assert_eq!(command(&mut scripted(true), &mut text, args), 1);
+        assert_eq!(command(&mut scripted(true), &mut text, args), shell::USAGE);
         assert_eq!(text, USAGE);
     }
 }

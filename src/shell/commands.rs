@@ -3,6 +3,7 @@
 
 use core::fmt;
 
+use super::diagnosis::{CATIME, RTEX, SPY};
 use super::{Command, FAILED, OK, Services, USAGE, services};
 
 const TOPIC: &str = "ioc";
@@ -67,6 +68,9 @@ pub const COMMANDS: &[Command] = &[
             _ => usage(out, "tcpecho"),
         },
     },
+    RTEX,
+    CATIME,
+    SPY,
 ];
 
 /// Runs something that answers with a status.

@@ -6,12 +6,14 @@
 //! shell may have 16 KiB) and never print while they hold a server up: a slow console must not stop the circuits.
 
 mod commands;
+mod diagnosis;
 mod ioc;
 mod page;
 mod pool_report;
 mod prompt;
 
 pub use commands::COMMANDS;
+pub use diagnosis::{Diagnosis, register_diagnosis};
 pub use ioc::{CaServer, Ioc};
 pub use page::Page;
 pub use prompt::{Outcome, run_line};

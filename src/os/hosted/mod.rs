@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Linux: the operating system of the hosted program.
 
+pub mod accounting;
 pub mod allocator;
 mod clock;
 pub mod console;
