@@ -57,8 +57,8 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
     let ioc: &'static Ioc = Box::leak(Box::new(Ioc::new(Hosted, server, settings, echo)));
     shell::register(ioc);
     shell::register_diagnosis(&super::diagnosis::Kit);
-    ioc.start_echo(None).map_err(|error| Failure::new(format_args!("tcpecho: {error}; try --echo-port")))?;
-    ioc.start_server().map_err(cannot_serve)?;
+    ioc.start_server().map_err(|error| cannot_serve(&error))?;
+    ioc.start_echo(None).map_err(|error| cannot_echo(&error))?;
     announce::print(ioc, &options.name);
     wait(termination, options.shell || is_interactive());
     ioc.stop();
@@ -96,8 +96,8 @@ fn wait(termination: Termination, with_shell: bool) {
     let _ = ended.recv();
 }
 
-fn cannot_serve(error: StartError<OpenError>) -> Failure {
-    let remedy = match &error {
+fn cannot_serve(error: &StartError<OpenError>) -> Failure {
+    let remedy = match error {
         StartError::Open(OpenError::Udp(_, SocketError::AddressInUse)) => {
             "; choose another port with --port or EPICS_CAS_SERVER_PORT"
         }
@@ -107,6 +107,13 @@ fn cannot_serve(error: StartError<OpenError>) -> Failure {
         _ => "",
     };
     Failure::new(format_args!("Channel Access server: {error}{remedy}"))
+}
+
+fn cannot_echo(error: &StartError<tcpecho::OpenError>) -> Failure {
+    let in_use =
+        matches!(error, StartError::Open(tcpecho::OpenError { error: SocketError::AddressInUse, .. }));
+    let remedy = if in_use { "; choose other ports with --echo-port" } else { "" };
+    Failure::new(format_args!("tcpecho: {error}{remedy}"))
 }
 
 /// The environment, then the options.

@@ -9,8 +9,6 @@ use crate::os::{Interest, Poller, Readiness};
 
 /// How long to leave a stack alone that has no buffers.
 const NO_BUFFERS_PAUSE_MS: u64 = 10;
-/// Reads of one circuit in one turn.
-const READS_PER_TURN: usize = 4;
 
 struct Circuit<T> {
     id: CircuitId,
@@ -191,35 +189,24 @@ impl<T: Stream> Circuits<T> {
 struct Gone;
 
 impl<T: Stream> Circuit<T> {
-    /// Receives until nothing more is there, the protocol has no room or others must have their turn.
+    /// Receives once, as much as the protocol has room for: then the others have their turn, and the poller says whether
+    /// there is more.
     fn receive<P: Provider, A: Admission>(
         &mut self,
         protocol: &mut ca::Server<P>,
         admission: &A,
         now: u64,
     ) -> Result<(), Gone> {
-        for _ in 0..READS_PER_TURN {
-            let buffer = protocol.receive_buffer(self.id);
-            let room = buffer.len();
-            if room == 0 {
-                return Ok(());
-            }
-            match self.stream.recv(buffer) {
-                Ok(0) => {
-                    protocol.peer_closed(self.id, admission, now);
-                    return Ok(());
-                }
-                Ok(received) => {
-                    protocol.received(self.id, received, admission, now);
-                    if received < room {
-                        return Ok(());
-                    }
-                }
-                Err(SocketError::Interrupted) => {}
-                // Without buffers the data stays in the stack; the poller reports it again.
-                Err(SocketError::WouldBlock | SocketError::NoBuffers) => return Ok(()),
-                Err(_) => return Err(Gone),
-            }
+        let buffer = protocol.receive_buffer(self.id);
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        match self.stream.recv(buffer) {
+            Ok(0) => protocol.peer_closed(self.id, admission, now),
+            Ok(received) => protocol.received(self.id, received, admission, now),
+            // Without buffers the data stays in the stack; the poller reports it again.
+            Err(SocketError::WouldBlock | SocketError::Interrupted | SocketError::NoBuffers) => {}
+            Err(_) => return Err(Gone),
         }
         Ok(())
     }

@@ -99,6 +99,11 @@ impl<S: System, P: Clocked, A: Admission> Server<S, P, A> {
         self.endpoints.local()
     }
 
+    /// A client waits for a descriptor: at the system's limit.
+    pub fn is_exhausted(&self) -> bool {
+        self.acceptors.iter().any(Acceptor::is_exhausted)
+    }
+
     /// Destinations of beacons.
     pub fn beacon_targets(&self) -> impl Iterator<Item = Address> + '_ {
         self.endpoints.beacon_targets()
@@ -181,8 +186,7 @@ where
         let searches = self.endpoints.count();
         while let Some((token, readiness)) = poller.next_ready(&mut from) {
             if token < searches {
-                let exhausted = self.acceptors.iter().any(Acceptor::is_exhausted);
-                let circuits = exhausted.then_some(&self.circuits);
+                let circuits = self.is_exhausted().then_some(&self.circuits);
                 self.endpoints.answer(token, &mut self.protocol, &self.admission, circuits, now);
             } else if let index = token - searches
                 && index < self.acceptors.len()
