@@ -111,7 +111,7 @@ impl Monitors {
     }
 
     /// Adds a subscription as the youngest of its process variable and of its channel, whose `last` is updated.
-    /// `capacity` is the number of process variables. Returns the index and whether it is the first of its PV.
+    /// `capacity` is the number of process variables. Returns the index and whether it is the first of its view.
     pub(super) fn add(
         &mut self,
         new: Subscribe,
@@ -139,6 +139,7 @@ impl Monitors {
             pending: false,
             readable: new.readable,
         })?;
+        let known = self.has_view(new.pv, new.view);
         let first = self.first_of(new.pv);
         if first == NONE {
             self.set_pv_links(index, index, index);
@@ -157,7 +158,24 @@ impl Monitors {
         };
         self.with(index, |m| m.channel_next = after);
         *last = index;
-        Ok((index, first == NONE))
+        Ok((index, !known))
+    }
+
+    /// Whether there is a monitor of this view. The youngest or the oldest mostly is one; else all are looked at.
+    fn has_view(&self, pv: u32, view: u8) -> bool {
+        let first = self.first_of(pv);
+        let Some(oldest) = self.slab.get(first) else { return false };
+        if self.slab.get(oldest.pv_prev).is_some_and(|youngest| youngest.view == view) {
+            return true;
+        }
+        let mut at = first;
+        while let Some(monitor) = self.slab.get(at) {
+            if monitor.view == view {
+                return true;
+            }
+            at = self.next_of(monitor, first);
+        }
+        false
     }
 
     /// Finds a channel's monitor by the client's id: the index of it and of its predecessor in the channel's ring.
@@ -181,7 +199,7 @@ impl Monitors {
     }
 
     /// Removes a monitor of a channel whose `last` is updated; `before` is its predecessor in the channel's ring.
-    /// Returns whether it was the last of its process variable.
+    /// Returns whether it was the last of its view.
     pub(super) fn remove(&mut self, session: &mut Session, index: u32, before: u32, last: &mut u32) -> bool {
         self.unqueue(session, index);
         let Some(monitor) = self.slab.remove(index) else { return false };
@@ -211,7 +229,7 @@ impl Monitors {
         if self.slab.len() == 0 {
             self.heads = Vec::new();
         }
-        alone
+        !self.has_view(monitor.pv, monitor.view)
     }
 
     /// Notes that the circuit owes this monitor an update. False if it did already.
@@ -293,6 +311,29 @@ mod tests {
             at = monitors.next_of(monitor, first);
         }
         found
+    }
+
+    #[test]
+    fn each_view_has_a_first_and_a_last_monitor() {
+        let mut monitors = Monitors::new();
+        let mut session = Session::default();
+        session.monitors = 5;
+        let mut last = NONE;
+        let views = [0, 3, 0, 3, 3];
+        let firsts: Vec<bool> = (0..5)
+            .map(|n| {
+                monitors.add(Subscribe { view: views[n as usize], ..new(7, n) }, 10, &mut last).unwrap().1
+            })
+            .collect();
+        assert_eq!(firsts, [true, true, false, false, false]);
+        let lasts: Vec<bool> = [2, 4, 0, 1, 3]
+            .into_iter()
+            .map(|n| {
+                let (index, before) = monitors.find(last, n).unwrap();
+                monitors.remove(&mut session, index, before, &mut last)
+            })
+            .collect();
+        assert_eq!(lasts, [false, false, true, false, true]);
     }
 
     fn pending(monitors: &Monitors, session: &Session) -> Vec<u32> {

@@ -105,14 +105,14 @@ impl Fields<'_> {
         }
     }
 
-    /// A limit in the width of the elements. `None` is NaN where there is one, else 0.
+    /// A limit in the width of the elements, narrowed as values are. `None` is NaN where there is one, else 0.
     fn limit(&mut self, native: NativeType, limit: Option<f64>) {
         let number = limit.unwrap_or(0.0);
         match native {
-            NativeType::Short | NativeType::Enum => self.put(&(number as i16).to_be_bytes()),
-            NativeType::Char => self.put(&[number as u8]),
+            NativeType::Short | NativeType::Enum => self.put(&(number as i32 as i16).to_be_bytes()),
+            NativeType::Char => self.put(&[number as i32 as u8]),
             NativeType::Long => self.put(&(number as i32).to_be_bytes()),
-            NativeType::Float => self.put(&limit.map_or(f32::NAN, |l| l as f32).to_be_bytes()),
+            NativeType::Float => self.put(&limit.map_or(f32::NAN, convert::narrow).to_be_bytes()),
             NativeType::Double => self.put(&limit.unwrap_or(f64::NAN).to_be_bytes()),
             NativeType::String => {}
         }

@@ -145,8 +145,8 @@ pub trait Provider {
     /// The next put that was answered with [`PutOutcome::Later`] and has ended: token and result.
     fn next_completion(&mut self) -> Option<(u32, Result<(), PvError>)>;
 
-    /// The first subscription to this PV came (true) or the last one went (false): periodic values need sampling only
-    /// while somebody listens.
+    /// The first subscription to this view of a PV came (true) or the last one went (false): periodic values need
+    /// sampling only while somebody listens.
     fn watched(&mut self, pv: PvId, watched: bool);
 
     /// Acknowledges an alarm. A provider without acknowledgement refuses.

@@ -3,7 +3,7 @@
 
 use super::array::{Array, Post, native_of};
 use super::boxed::{Boxed, made};
-use super::field::{Field, FieldType, Number, Store, View};
+use super::field::{FIELDS, Field, FieldType, Number, Store, View};
 use super::menu::Menu;
 use super::record::{Analog, MAX_STATES, Record, STATE_NAME, Value, flag};
 use super::{MAX_NAME, PutError, RecordType};
@@ -71,6 +71,7 @@ pub(super) fn get<'a>(record: &'a Record, name: &'a [u8], field: &Field) -> Cont
         Store::Severity => choice(record.alarm.severity),
         Store::AckSeverity => choice(record.unacknowledged),
         Store::AckTransient => Content::Choice(u16::from(!record.has(flag::NO_TRANSIENT_ACK))),
+        Store::AtStart => Content::Choice(u16::from(record.has(flag::PROCESSED_AT_START))),
         Store::Undefined => Content::Number(f64::from(u8::from(record.has(flag::UNDEFINED)))),
         Store::MaxElements => Content::Number(array.map_or(0.0, |a| f64::from(a.capacity()))),
         Store::Length => Content::Number(array.map_or(0.0, |a| f64::from(a.length()))),
@@ -117,38 +118,57 @@ pub(super) fn long<R>(text: &[u8], visit: impl FnOnce(&[u8]) -> R) -> R {
     visit(&chars[..=length])
 }
 
-/// Numbers of an analogue record share the units, precision and display limits of its value.
+/// Numbers of an analogue record share the units and precision of its value, and limits like alarms its range, too;
+/// other fields can be whatever their type holds.
 fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
+    if let FieldType::Menu(menu) = field.type_ {
+        return Metadata { states: States(menu), ..Metadata::NONE };
+    }
+    let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
+    let of_value = record.metadata(&mut labels);
+    let whole = range(record, field);
+    let (display, control) = match field.store {
+        Store::Number(
+            Number::Hihi
+            | Number::High
+            | Number::Low
+            | Number::Lolo
+            | Number::Lalm
+            | Number::Mlst
+            | Number::Alst,
+        ) => (of_value.display, of_value.control),
+        // A bo has limits for puts only, an mbbo or text none.
+        _ => match record.type_ {
+            RecordType::Bo => (Limits::default(), whole),
+            RecordType::Mbbo | RecordType::Stringin => Default::default(),
+            _ => (whole, whole),
+        },
+    };
     match field.type_ {
-        FieldType::Menu(menu) => Metadata { states: States(menu), ..Metadata::NONE },
-        FieldType::Number => {
-            let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
-            let of_value = record.metadata(&mut labels);
-            let display = match field.store {
-                Store::Number(Number::Hyst | Number::Mdel | Number::Adel | Number::Drvh | Number::Drvl) => {
-                    range(field.native(record.type_, record.native()))
-                }
-                _ => of_value.display,
-            };
-            Metadata {
-                units: of_value.units,
-                precision: of_value.precision,
-                display,
-                control: display,
-                ..Metadata::NONE
-            }
-        }
-        FieldType::UnsignedLong => Metadata { precision: Some(0), ..Metadata::NONE },
+        FieldType::Number => Metadata {
+            units: of_value.units,
+            precision: of_value.precision,
+            display,
+            control,
+            ..Metadata::NONE
+        },
+        FieldType::UnsignedLong => Metadata { precision: Some(0), display, control, ..Metadata::NONE },
+        FieldType::Short | FieldType::Char => Metadata { display, control, ..Metadata::NONE },
         _ => Metadata::NONE,
     }
 }
 
 /// The limits of a field that has none of its own, as EPICS gives them.
-fn range(native: NativeType) -> Limits {
-    match native {
-        NativeType::Long => Limits { lower: f64::from(i32::MIN), upper: f64::from(i32::MAX) },
-        _ => Limits { lower: -1e300, upper: 1e300 },
-    }
+fn range(record: &Record, field: &Field) -> Limits {
+    let (lower, upper) = match (field.store, field.native(record.type_, record.native())) {
+        (Store::Length, _) => (0.0, f64::from(max_count(record, &FIELDS[0], View::VALUE))),
+        (Store::MaxElements, _) => (0.0, f64::from(u32::MAX)),
+        (_, NativeType::Long) => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        (_, NativeType::Short) => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        (_, NativeType::Char) => (0.0, f64::from(u8::MAX)),
+        _ => (-1e300, 1e300),
+    };
+    Limits { lower, upper }
 }
 
 /// The most elements of a field's view.
@@ -248,6 +268,7 @@ pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> R
         | Store::Severity
         | Store::AckSeverity
         | Store::Length
+        | Store::AtStart
         | Store::Constant(_) => return Err(PutError::ReadOnly),
     }
     Ok(())

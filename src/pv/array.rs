@@ -111,6 +111,11 @@ impl Array {
         })
     }
 
+    /// Whether PREC means anything.
+    pub(super) fn is_floating(&self) -> bool {
+        matches!(self.element_type, 9 | 10)
+    }
+
     /// NELM.
     pub(super) fn capacity(&self) -> u32 {
         each!(&self.storage, v => v.len() as u32)

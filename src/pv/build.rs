@@ -104,6 +104,7 @@ impl Database {
     pub(super) fn process_at_start(&mut self, index: u32) {
         let now = self.now;
         if let Some(record) = self.record_mut(index) {
+            record.set_flag(flag::PROCESSED_AT_START, true);
             let before = Before::now(record);
             process::process(record, before, now);
         }

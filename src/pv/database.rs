@@ -170,7 +170,7 @@ impl Database {
             Some(Place::Record(position)) => {
                 let protected =
                     view.number() == View::VALUE.number() && self.records[position].has(flag::READ_ONLY);
-                view.field().is_some() && !protected
+                view.field().is_some_and(|field| field.put != Put::Never) && !protected
             }
             Some(Place::Member(..)) => view == View::VALUE,
             None => false,

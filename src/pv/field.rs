@@ -68,6 +68,7 @@ pub enum Store {
     ElementType,
     PostValue,
     PostLog,
+    AtStart,
     /// Reads 0 and processes the record when written.
     Process,
     /// Always this: a number or the first choice of a menu, or the empty text.
@@ -126,6 +127,7 @@ const DOUBLES: u16 = R::Ai.bit() | R::Ao.bit();
 const LONGS: u16 = R::Longin.bit() | R::Longout.bit();
 const ANALOG: u16 = DOUBLES | LONGS;
 const ARRAY: u16 = R::Waveform.bit();
+const INPUT: u16 = R::Ai.bit() | R::Longin.bit() | R::Stringin.bit() | ARRAY;
 const OUTPUT: u16 = R::Ao.bit() | R::Longout.bit();
 const STATES: u16 = BO | MBBO;
 const BO: u16 = R::Bo.bit();
@@ -173,7 +175,7 @@ pub const FIELDS: &[Field] = &[
     row("UDF", ALL, FieldType::Char, Store::Undefined, Put::Processes),
     row("PROC", ALL, FieldType::Char, Store::Process, Put::Processes),
     row("SCAN", ALL, FieldType::Menu(menu::SCAN), Store::Constant(0), Put::Never),
-    row("PINI", ALL, FieldType::Menu(menu::PINI), Store::Constant(0), Put::Never),
+    row("PINI", ALL, FieldType::Menu(menu::PINI), Store::AtStart, Put::Never),
     row("PHAS", ALL, FieldType::Short, Store::Constant(0), Put::Never),
     row("PRIO", ALL, FieldType::Menu(menu::PRIORITY), Store::Constant(0), Put::Never),
     row("DTYP", ALL, FieldType::Menu(menu::DEVICE), Store::Constant(0), Put::Never),
@@ -183,6 +185,16 @@ pub const FIELDS: &[Field] = &[
     row("PACT", ALL, FieldType::Char, Store::Constant(0), Put::Never),
     row("TPRO", ALL, FieldType::Char, Store::Constant(0), Put::Never),
     row("TSE", ALL, FieldType::Short, Store::Constant(0), Put::Never),
+    row("LCNT", ALL, FieldType::Char, Store::Constant(0), Put::Never),
+    row("PUTF", ALL, FieldType::Char, Store::Constant(0), Put::Never),
+    row("RPRO", ALL, FieldType::Char, Store::Constant(0), Put::Never),
+    row("UDFS", ALL, FieldType::Menu(menu::SEVERITY), Store::Constant(3), Put::Never),
+    row("AMSG", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("TSEL", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("SDIS", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("INP", INPUT, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("OUT", OUTPUT | STATES, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("DOL", OUTPUT | STATES, FieldType::Text(39), Store::Constant(0), Put::Never),
     row("ASG", ALL, FieldType::Text(28), Store::Constant(0), Put::Never),
     row("FLNK", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
     row("OMSL", OUTPUT | STATES, FieldType::Menu(menu::OUTPUT_MODE), Store::Constant(0), Put::Never),

@@ -31,6 +31,8 @@ pub(super) mod flag {
     pub const NO_TRANSIENT_ACK: u8 = 16;
     /// Clients may not write VAL.
     pub const READ_ONLY: u8 = 32;
+    /// PINI is YES: the record processed at the start.
+    pub const PROCESSED_AT_START: u8 = 64;
 }
 
 /// What VAL is.
@@ -222,8 +224,11 @@ impl Record {
                     None => 0,
                 };
                 // A bo without names still has two states.
-                let count = if self.type_ == RecordType::Bo && count == 0 { 2 } else { count };
-                Metadata { states: Labels(&labels[..count]), ..Metadata::NONE }
+                let bo = self.type_ == RecordType::Bo;
+                let count = if bo && count == 0 { 2 } else { count };
+                // As EPICS has it, a bo takes any number.
+                let control = Limits { lower: 0.0, upper: if bo { f64::from(u16::MAX) } else { 0.0 } };
+                Metadata { states: Labels(&labels[..count]), control, ..Metadata::NONE }
             }
             (Value::Text(_), _) => Metadata::NONE,
             (_, Some(analog)) => self.analog_metadata(analog),
@@ -246,7 +251,11 @@ impl Record {
         };
         Metadata {
             units,
-            precision: (!matches!(self.value, Value::Long(_))).then_some(analog.precision),
+            precision: match &self.value {
+                Value::Long(_) => None,
+                Value::Array(array) if !array.is_floating() => Some(0),
+                _ => Some(analog.precision),
+            },
             display,
             control: if drives { drive } else { display },
             alarm: limits(Number::Lolo, Limit::Llsv, Number::Hihi, Limit::Hhsv),

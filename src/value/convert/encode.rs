@@ -83,7 +83,7 @@ number!(f32, |v| v, format::float);
 number!(f64, narrow, format::double);
 
 /// Double to float as EPICS does it: what is too large or too small becomes the largest or smallest normal float.
-pub(super) fn narrow(value: f64) -> f32 {
+pub fn narrow(value: f64) -> f32 {
     let magnitude = value.abs();
     if value == 0.0 || !value.is_finite() {
         value as f32

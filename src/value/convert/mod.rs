@@ -24,7 +24,7 @@ mod recorded;
 mod tests;
 
 pub use decode::{Element, decode};
-pub use encode::encode;
+pub use encode::{encode, narrow};
 
 /// Decimals where a type has no precision of its own (`printf`'s default).
 pub const DEFAULT_PRECISION: u16 = 6;
