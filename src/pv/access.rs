@@ -5,7 +5,7 @@ use super::array::{Array, Post, native_of};
 use super::boxed::{Boxed, made};
 use super::field::{FIELDS, Field, FieldType, Number, Store, View};
 use super::menu::Menu;
-use super::record::{Analog, MAX_STATES, Record, STATE_NAME, Value, flag};
+use super::record::{MAX_STATES, Record, STATE_NAME, Value, flag};
 use super::{MAX_NAME, PutError, RecordType};
 use crate::value::convert::{ConversionError, decode};
 use crate::value::{Elements, Limits, Metadata, NativeType, Reading, Severity, States, Text, WireElements};
@@ -302,29 +302,23 @@ fn resize(record: &mut Record, element_type: Option<u16>, capacity: Option<f64>)
     Ok(())
 }
 
-/// Sets VAL of a record from a put, clamped to the drive limits; tells what it was before.
+/// Sets VAL of a record from a put; tells what it was before.
 pub(super) fn put_value(
     record: &mut Record,
     put: &WireElements<'_>,
 ) -> Result<super::process::Before, PutError> {
     use super::process::Before;
     let before = Before::now(record);
-    let clamps = record.type_.clamps();
-    let drive = match &record.analog {
-        Some(analog) if clamps => drive_limits(analog),
-        _ => None,
-    };
     match &mut record.value {
         Value::Double(value) => {
             let mut new = [*value];
             decode(put, &Metadata::NONE, &mut new)?;
-            *value = drive
-                .map_or(new[0], |(low, high)| if new[0].is_nan() { new[0] } else { new[0].clamp(low, high) });
+            *value = new[0];
         }
         Value::Long(value) => {
             let mut new = [*value];
             decode(put, &Metadata::NONE, &mut new)?;
-            *value = drive.map_or(new[0], |(low, high)| new[0].clamp(low as i32, high as i32));
+            *value = new[0];
         }
         Value::State(..) => {
             let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
@@ -357,11 +351,6 @@ pub(super) fn put_value(
     }
     record.set_flag(flag::UNDEFINED, false);
     Ok(before)
-}
-
-fn drive_limits(analog: &Analog) -> Option<(f64, f64)> {
-    let (low, high) = (analog.number(Number::Drvl), analog.number(Number::Drvh));
-    (high > low).then_some((low, high))
 }
 
 /// Whether the type has this field at all, as text that `$` can show.

@@ -302,6 +302,13 @@ impl Database {
             self.post(index, View::VALUE.number(), EventMask::PROPERTY);
             self.watches.post(index, EventMask::PROPERTY, |_| true);
         }
+        if let (Store::StateName(renamed), Value::State(state, _)) =
+            (field.store, &self.records[position].value)
+            && *state == u16::from(renamed)
+        {
+            // The same state reads otherwise now.
+            self.post(index, View::VALUE.number(), EventMask::VALUE.union(EventMask::LOG));
+        }
         if field.put == Put::Processes {
             let record = &mut self.records[position];
             let before = Before::now(record);

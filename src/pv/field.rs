@@ -154,6 +154,11 @@ const fn severity(name: &'static str, of: u16, store: Store) -> Field {
     row(name, of, FieldType::Menu(menu::SEVERITY), store, Put::Processes)
 }
 
+const fn limit_severity(name: &'static str, limit: Limit) -> Field {
+    let type_ = FieldType::Menu(menu::SEVERITY);
+    property(name, ANALOG, type_, Store::LimitSeverity(limit), Put::Processes)
+}
+
 const fn state(name: &'static str, number: u8) -> Field {
     property(name, MBBO, FieldType::Text(25), Store::StateName(number), Put::Processes)
 }
@@ -208,10 +213,10 @@ pub const FIELDS: &[Field] = &[
     limit("HIGH", ANALOG, Number::High, Put::Processes),
     limit("LOW", ANALOG, Number::Low, Put::Processes),
     limit("LOLO", ANALOG, Number::Lolo, Put::Processes),
-    severity("HHSV", ANALOG, Store::LimitSeverity(Limit::Hhsv)),
-    severity("HSV", ANALOG, Store::LimitSeverity(Limit::Hsv)),
-    severity("LSV", ANALOG, Store::LimitSeverity(Limit::Lsv)),
-    severity("LLSV", ANALOG, Store::LimitSeverity(Limit::Llsv)),
+    limit_severity("HHSV", Limit::Hhsv),
+    limit_severity("HSV", Limit::Hsv),
+    limit_severity("LSV", Limit::Lsv),
+    limit_severity("LLSV", Limit::Llsv),
     number("HYST", ANALOG, Number::Hyst, Put::Sets),
     number("MDEL", ANALOG, Number::Mdel, Put::Sets),
     number("ADEL", ANALOG, Number::Adel, Put::Sets),

@@ -41,13 +41,14 @@ pub(super) struct Effects {
     pub(super) status: EventMask,
     /// SEVR is another one.
     pub(super) severity: bool,
-    /// ACKS is another one.
+    /// ACKS was set, perhaps to what it was.
     pub(super) unacknowledged: bool,
 }
 
 /// Processes a record whose value has been set (or not): `before` says what it was.
 pub(super) fn process(record: &mut Record, before: Before, now: Stamp) -> Effects {
     record.stamp = now;
+    drive(record);
     if let Value::Double(value) = record.value {
         record.set_flag(flag::UNDEFINED, value.is_nan());
     }
@@ -56,6 +57,19 @@ pub(super) fn process(record: &mut Record, before: Before, now: Stamp) -> Effect
     raise(record, alarm, &mut effects);
     post(record, before, &mut effects.value);
     effects
+}
+
+/// Keeps an output between DRVL and DRVH, where DRVH is above.
+fn drive(record: &mut Record) {
+    let (true, Some(analog)) = (record.type_.clamps(), &record.analog) else { return };
+    let (low, high) = (analog.number(Number::Drvl), analog.number(Number::Drvh));
+    if high > low {
+        match &mut record.value {
+            Value::Double(value) if !value.is_nan() => *value = value.clamp(low, high),
+            Value::Long(value) => *value = f64::from(*value).clamp(low, high) as i32,
+            _ => {}
+        }
+    }
 }
 
 /// The worst of several conditions; of equals the first.
@@ -148,7 +162,7 @@ fn raise(record: &mut Record, alarm: Alarm, effects: &mut Effects) {
         effects.status = effects.status.union(EventMask::VALUE);
     }
     if record.has(flag::NO_TRANSIENT_ACK) || alarm.severity >= record.unacknowledged {
-        effects.unacknowledged = record.unacknowledged != alarm.severity;
+        effects.unacknowledged = true;
         record.unacknowledged = alarm.severity;
     }
 }
