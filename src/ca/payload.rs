@@ -50,6 +50,11 @@ pub(super) fn encode(
         }
         Class::PutAckTransient | Class::PutAckSeverity => return Err(BROKEN),
     }
+    if reading.elements.is_empty() {
+        // Nothing to convert, so that it cannot fail either.
+        elements.fill(0);
+        return Ok(());
+    }
     convert::encode(&reading.elements, reading.metadata, dbr.native, elements)
 }
 

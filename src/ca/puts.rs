@@ -34,7 +34,8 @@ impl Puts {
         self.list.len() as u32
     }
 
-    /// Makes sure that [`Self::push`] needs no memory: asked before the put is done.
+    /// Makes sure that [`Self::push`] needs no memory: asked before the put is done, and when a circuit opens, so that
+    /// a put finds the room there.
     pub(super) fn reserve(&mut self) -> Result<(), NoMemory> {
         self.list.try_reserve(1).map_err(|_| NoMemory)
     }
@@ -66,9 +67,6 @@ impl Puts {
             ended += u16::from(mine && p.ended.is_some());
             !mine
         });
-        if self.list.is_empty() {
-            self.list = Vec::new();
-        }
         (gone, ended)
     }
 }

@@ -165,7 +165,7 @@ impl<P: Provider> Server<P> {
         let from_address = self.circuits.count_from(peer.address);
         let result = if from_address >= usize::from(limits.circuits_per_address) {
             Err(Refusal::TooManyFromAddress)
-        } else if !admission.admits(self.client_cost()) {
+        } else if !admission.admits(self.client_cost()) || self.puts.reserve().is_err() {
             Err(Refusal::Memory)
         } else {
             self.circuits.open(peer, limits.buffer_bytes as usize, limits.circuits, now)

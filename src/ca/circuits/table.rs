@@ -237,8 +237,8 @@ impl Circuits {
         while self.table.last().is_some_and(Option::is_none) {
             self.table.pop();
         }
-        if self.table.is_empty() {
-            self.table = Vec::new();
+        if self.table.len() * 4 <= self.table.capacity() {
+            self.table.shrink_to(self.table.len() * 2);
         }
     }
 
