@@ -136,6 +136,18 @@ impl Output {
         place.get_mut(size..)
     }
 
+    /// Queues a message with a payload of known size, a standard header in front; false without room.
+    #[inline]
+    pub(in super::super) fn fixed<const N: usize>(&mut self, header: Header, payload: &[u8; N]) -> bool {
+        let end = self.tail + Header::STANDARD + N;
+        let Some(place) = self.buffer.get_mut(self.tail..end) else { return false };
+        let Some((head, body)) = place.split_first_chunk_mut::<{ Header::STANDARD }>() else { return false };
+        *head = header.with_payload(N as u32).standard();
+        body.copy_from_slice(payload);
+        self.tail = end;
+        true
+    }
+
     /// The last message is a standard header and a string of `payload` bytes: cuts it to what the string needs.
     pub(in super::super) fn shorten_string(&mut self, payload: usize) {
         let Some(start) = self.tail.checked_sub(payload + Header::STANDARD) else { return };

@@ -194,8 +194,14 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
 
     #[inline]
     fn execute(&mut self, request: &Request<'_>) -> Flow {
+        if request.header.command == command::READ_NOTIFY {
+            return self.read_notify(request);
+        }
+        self.execute_other(request)
+    }
+
+    fn execute_other(&mut self, request: &Request<'_>) -> Flow {
         match request.header.command {
-            command::READ_NOTIFY => self.read_notify(request),
             command::WRITE => self.write(request),
             command::WRITE_NOTIFY => self.write_notify(request),
             command::READ => self.read(request),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! READ_NOTIFY and READ: the value goes from the provider straight into the output buffer.
 
-use super::super::circuits::NoRoom;
-use super::super::payload::{Extra, encode};
+use super::super::circuits::{NoRoom, Output};
+use super::super::payload::{Extra, encode, send_number};
 use super::super::provider::PvId;
 use super::super::wire::dbr::{Class, Dbr};
 use super::*;
-use crate::value::{NativeType, Text};
+use crate::value::{NativeType, Reading, Text};
 
 /// Since this minor version a count of 0 means the current length.
 pub(super) const AUTOSIZE: u16 = 13;
@@ -27,6 +27,53 @@ impl From<NoRoom> for Unread {
             NoRoom::Wait => Unread::Wait,
             NoRoom::Memory => Unread::Status(status::ALLOCMEM),
         }
+    }
+}
+
+/// What decides how large a reply may be.
+struct Room<'a, A> {
+    /// The count that 0 stands for, where it is not the current length.
+    whole: Option<u32>,
+    /// The client knows extended headers.
+    long: bool,
+    /// Largest payload, in bytes.
+    largest: u32,
+    admission: &'a A,
+}
+
+impl<A: Admission> Room<'_, A> {
+    /// Queues `reply` with any value. Returns the size of the payload.
+    #[inline(never)]
+    fn send(
+        &self,
+        dbr: Dbr,
+        reading: &Reading<'_>,
+        extra: &Extra,
+        mut reply: Header,
+        output: &mut Output,
+    ) -> Result<u32, Unread> {
+        if reply.count == 0 {
+            let length = reading.elements.len() as u32;
+            // An empty array stays empty whatever the version.
+            reply.count = if length == 0 { 0 } else { self.whole.unwrap_or(length) };
+        }
+        let size = dbr.size(reply.count);
+        if size > self.largest {
+            return Err(Unread::Status(status::TOLARGE));
+        }
+        reply.payload = padded(size as usize) as u32;
+        let header_size = reply.wire_size();
+        if header_size == Header::LONG && !self.long {
+            return Err(Unread::Status(status::ARRAY_16K_CLIENT));
+        }
+        let whole = header_size + reply.payload as usize;
+        output.make_room(whole, |bytes| self.admission.admits(bytes))?;
+        let Some(place) = output.message(reply) else { return Err(Unread::Wait) };
+        if encode(dbr, reply.count, reading, extra, place).is_err() {
+            output.take_back(whole);
+            return Err(Unread::Status(status::GETFAIL));
+        }
+        Ok(reply.payload)
     }
 }
 
@@ -64,37 +111,22 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
 
     /// Queues `reply` with the current value. Returns the size of the payload.
     #[inline]
-    fn value(&mut self, pv: PvId, dbr: Dbr, max_count: u32, mut reply: Header) -> Result<u32, Unread> {
+    fn value(&mut self, pv: PvId, dbr: Dbr, max_count: u32, reply: Header) -> Result<u32, Unread> {
         let extra = self.extra(pv, dbr);
-        let autosize = self.session.speaks(AUTOSIZE);
-        let long = self.session.speaks(LONG_HEADERS);
-        let largest = self.config.limits.max_array_bytes;
-        let admission = self.admission;
+        let room = Room {
+            // Before V4.13 a count of 0 was the whole of the array.
+            whole: (!self.session.speaks(AUTOSIZE)).then_some(max_count),
+            long: self.session.speaks(LONG_HEADERS),
+            largest: self.config.limits.max_array_bytes,
+            admission: self.admission,
+        };
         let output = &mut *self.output;
         self.provider
             .read(pv, |reading| {
-                if reply.count == 0 {
-                    let length = reading.elements.len() as u32;
-                    // Before V4.13 a count of 0 was the whole of the array; an empty one stays empty.
-                    reply.count = if autosize || length == 0 { length } else { max_count };
+                if reply.count == 1 && send_number(dbr, reading, reply, output) {
+                    return Ok(0);
                 }
-                let size = dbr.size(reply.count);
-                if size > largest {
-                    return Err(Unread::Status(status::TOLARGE));
-                }
-                reply.payload = padded(size as usize) as u32;
-                let header_size = reply.wire_size();
-                if header_size == Header::LONG && !long {
-                    return Err(Unread::Status(status::ARRAY_16K_CLIENT));
-                }
-                let whole = header_size + reply.payload as usize;
-                output.make_room(whole, |b| admission.admits(b))?;
-                let Some(place) = output.message(reply) else { return Err(Unread::Wait) };
-                if encode(dbr, reply.count, reading, &extra, place).is_err() {
-                    output.take_back(whole);
-                    return Err(Unread::Status(status::GETFAIL));
-                }
-                Ok(reply.payload)
+                room.send(dbr, reading, &extra, reply, output)
             })
             .unwrap_or_else(|error| Err(Unread::Status(get_status(error))))
     }

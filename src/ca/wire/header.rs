@@ -109,21 +109,31 @@ impl Header {
         if self.payload >= FIRST_LONG || self.count >= FIRST_LONG { Self::LONG } else { Self::STANDARD }
     }
 
+    /// The standard form; what is too long for it is cut off.
+    #[inline]
+    pub fn standard(&self) -> [u8; Self::STANDARD] {
+        let mut bytes = [0; Self::STANDARD];
+        bytes[field::COMMAND].copy_from_slice(&self.command.to_be_bytes());
+        bytes[field::PAYLOAD].copy_from_slice(&(self.payload as u16).to_be_bytes());
+        bytes[field::DATA_TYPE].copy_from_slice(&self.data_type.to_be_bytes());
+        bytes[field::COUNT].copy_from_slice(&(self.count as u16).to_be_bytes());
+        bytes[field::P1].copy_from_slice(&self.p1.to_be_bytes());
+        bytes[field::P2].copy_from_slice(&self.p2.to_be_bytes());
+        bytes
+    }
+
     /// Writes it to the start of `out`, which must hold [`Self::wire_size`] bytes; a shorter `out` is left alone.
     #[inline]
     pub fn emit(&self, out: &mut [u8]) {
-        let long = self.wire_size() == Self::LONG;
-        let Some(b) = out.first_chunk_mut::<{ Self::STANDARD }>() else { return };
-        let (payload, count) = if long { (EXTENDED, 0) } else { (self.payload as u16, self.count as u16) };
-        b[field::COMMAND].copy_from_slice(&self.command.to_be_bytes());
-        b[field::PAYLOAD].copy_from_slice(&payload.to_be_bytes());
-        b[field::DATA_TYPE].copy_from_slice(&self.data_type.to_be_bytes());
-        b[field::COUNT].copy_from_slice(&count.to_be_bytes());
-        b[field::P1].copy_from_slice(&self.p1.to_be_bytes());
-        b[field::P2].copy_from_slice(&self.p2.to_be_bytes());
-        if long && let Some(b) = out.first_chunk_mut::<{ Self::LONG }>() {
-            b[field::LONG_PAYLOAD].copy_from_slice(&self.payload.to_be_bytes());
-            b[field::LONG_COUNT].copy_from_slice(&self.count.to_be_bytes());
+        if self.wire_size() == Self::STANDARD {
+            if let Some(place) = out.first_chunk_mut::<{ Self::STANDARD }>() {
+                *place = self.standard();
+            }
+        } else if let Some(place) = out.first_chunk_mut::<{ Self::LONG }>() {
+            let short = Header { payload: u32::from(EXTENDED), count: 0, ..*self };
+            place[..Self::STANDARD].copy_from_slice(&short.standard());
+            place[field::LONG_PAYLOAD].copy_from_slice(&self.payload.to_be_bytes());
+            place[field::LONG_COUNT].copy_from_slice(&self.count.to_be_bytes());
         }
     }
 }
