@@ -186,11 +186,12 @@ fn rare_mismatches_are_forgiven() {
         let bypassing = heap.allocate(&mut memory, &mut NoHooks, 16, 0, 0);
         assert_ne!(bypassing, 0);
     };
-    for _ in 0..40 {
+    let times = if cfg!(miri) { 2 } else { 40 };
+    for _ in 0..times {
         cycle(600, &mut tracker);
     }
     assert_eq!(tracker.state(), State::Attached);
-    assert_eq!(tracker.snapshot(&memory).resyncs, 39);
+    assert_eq!(tracker.snapshot(&memory).resyncs, times - 1);
 }
 
 /// Free and used lifetime counters, as EPICS subtracts them, are off for ever after; the tracker is not.

@@ -166,7 +166,8 @@ impl<V: Version> Bench<V> {
     /// The tracker against a full walk.
     fn compare<M: MemoryMut>(&mut self, memory: &mut M) {
         let mut index = Index::new();
-        let totals = check::check::<V, M>(memory, BASE, |size| index.add(size)).expect("the heap is sound");
+        let totals = check::check::<V, M>(memory, BASE, |size| index.add(Index::class_of(size)))
+            .expect("the heap is sound");
         if self.tracker.state() != State::Attached {
             return;
         }

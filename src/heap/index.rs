@@ -52,36 +52,44 @@ impl Index {
         if row == 0 { 1 } else { 1 << ((row - 1) & (usize::BITS as usize - 1)) }
     }
 
-    /// Counts a new free block.
+    /// Counts a new free block of a class.
     #[inline(always)]
-    pub fn add(&mut self, size: usize) {
-        let class = Self::class_of(size);
+    pub fn add(&mut self, class: usize) {
         let Some(count) = self.counts.get_mut(class) else { return };
         let before = *count;
         *count = before.wrapping_add(1);
         if before == 0 {
-            let row = class >> 5;
-            if let Some(columns) = self.columns.get_mut(row) {
-                *columns |= 1 << (class & 31);
-            }
-            self.rows |= 1 << row;
+            self.occupied(class);
         }
     }
 
     /// Forgets a free block. A class that has none is left alone: the totals then tell that something was missed.
     #[inline(always)]
-    pub fn remove(&mut self, size: usize) {
-        let class = Self::class_of(size);
+    pub fn remove(&mut self, class: usize) {
         let Some(count) = self.counts.get_mut(class) else { return };
         let Some(after) = count.checked_sub(1) else { return };
         *count = after;
         if after == 0 {
-            let row = class >> 5;
-            if let Some(columns) = self.columns.get_mut(row) {
-                *columns &= !(1 << (class & 31));
-                if *columns == 0 {
-                    self.rows &= !(1 << row);
-                }
+            self.emptied(class);
+        }
+    }
+
+    #[inline(always)]
+    fn occupied(&mut self, class: usize) {
+        let row = class >> 5;
+        if let Some(columns) = self.columns.get_mut(row) {
+            *columns |= 1 << (class & 31);
+        }
+        self.rows |= 1 << row;
+    }
+
+    #[inline(always)]
+    fn emptied(&mut self, class: usize) {
+        let row = class >> 5;
+        if let Some(columns) = self.columns.get_mut(row) {
+            *columns &= !(1 << (class & 31));
+            if *columns == 0 {
+                self.rows &= !(1 << row);
             }
         }
     }
@@ -146,12 +154,12 @@ mod tests {
         fn top_is_the_class_of_the_largest(sizes in prop::collection::vec(1usize..1 << 26, 1..40)) {
             let mut index = Index::new();
             for size in &sizes {
-                index.add(*size);
+                index.add(Index::class_of(*size));
             }
             let mut left = sizes.clone();
             while let Some(largest) = left.iter().copied().max() {
                 prop_assert_eq!(index.top(), Some(Index::class_of(largest)));
-                index.remove(largest);
+                index.remove(Index::class_of(largest));
                 left.remove(left.iter().position(|s| *s == largest).expect("it was found above"));
             }
             prop_assert!(index.top().is_none() && index == Index::new());
@@ -161,9 +169,9 @@ mod tests {
     #[test]
     fn removing_what_was_never_added_changes_nothing() {
         let mut index = Index::new();
-        index.add(100);
+        index.add(Index::class_of(100));
         let before = index.clone();
-        index.remove(4096);
+        index.remove(Index::class_of(4096));
         assert!(index == before);
     }
 }

@@ -20,8 +20,7 @@ pub mod board;
 pub mod heap_hooks;
 #[cfg(feature = "hosted")]
 pub mod hosted;
-#[cfg(any(feature = "hosted", feature = "board"))]
-mod raw_memory;
+pub mod raw_memory;
 #[cfg(all(feature = "rtems", not(feature = "hosted")))]
 pub mod rtems;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The rules of the pool, on a heap that is played by numbers.
 
+extern crate std;
+
 use core::sync::atomic::{AtomicUsize, Ordering};
+use std::boxed::Box;
 
 use super::*;
 use crate::heap::walk::Totals;

@@ -6,11 +6,13 @@ use super::edit::Edit;
 use crate::heap::layout::{Family, Version};
 use crate::heap::memory::MemoryMut;
 use crate::heap::tags::PREVIOUS_USED;
+use crate::heap::tracker::FreeNote;
 
 impl<V: Version, M: MemoryMut, H: Hooks<M>> Edit<'_, V, M, H> {
     /// The wrapped entry point: also what the heap's own functions call.
     pub(super) fn free_hooked(&mut self, pointer: usize) -> bool {
-        let note = self.hooks.before_free(self.memory, self.heap, pointer);
+        let mut note = FreeNote::default();
+        self.hooks.before_free(self.memory, self.heap, pointer, &mut note);
         let freed = self.free(pointer);
         self.hooks.after_free(self.memory, self.heap, &note, freed);
         freed

@@ -40,7 +40,7 @@ pub trait Hooks<M: Memory> {
     /// After an allocation; `pointer` is 0 if it failed.
     fn allocated(&mut self, memory: &M, heap: usize, pointer: usize);
     /// Before a block is freed.
-    fn before_free(&mut self, memory: &M, heap: usize, pointer: usize) -> FreeNote;
+    fn before_free(&mut self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote);
     /// After it was freed, or refused.
     fn after_free(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool);
     /// Before a block is resized in place.
@@ -59,8 +59,8 @@ impl<V: Version, M: Memory> Hooks<M> for Tracker<V> {
         Tracker::allocated(self, memory, heap, pointer);
     }
     #[inline(always)]
-    fn before_free(&mut self, memory: &M, heap: usize, pointer: usize) -> FreeNote {
-        Tracker::before_free(self, memory, heap, pointer)
+    fn before_free(&mut self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) {
+        Tracker::before_free(self, memory, heap, pointer, note);
     }
     #[inline(always)]
     fn after_free(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool) {
@@ -88,9 +88,7 @@ pub struct NoHooks;
 
 impl<M: Memory> Hooks<M> for NoHooks {
     fn allocated(&mut self, _: &M, _: usize, _: usize) {}
-    fn before_free(&mut self, _: &M, _: usize, _: usize) -> FreeNote {
-        FreeNote::default()
-    }
+    fn before_free(&mut self, _: &M, _: usize, _: usize, _: &mut FreeNote) {}
     fn after_free(&mut self, _: &M, _: usize, _: &FreeNote, _: bool) {}
     fn before_resize(&mut self, _: &M, _: usize, _: usize) -> ResizeNote {
         ResizeNote::default()

@@ -328,7 +328,7 @@ impl<V: Version> Tracker<V> {
             if tags.previous_used(after) || tags.previous_size(after) != size {
                 return Err(AttachError::BlockNotFree);
             }
-            self.add(size);
+            self.replace(0, size);
             previous = block;
             block = tags.next_free(block);
         }

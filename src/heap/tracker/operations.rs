@@ -21,7 +21,7 @@ use crate::heap::tags::{PREVIOUS_USED, Tags};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreeNote {
-    /// Its size; 0: not recorded (null pointer, not a block of this heap, not attached).
+    /// Its size; 0: not recorded (null pointer, not a block of this heap, not attached), and the rest means nothing.
     size: usize,
     /// Size of the free block before it, 0 if that is used.
     previous: usize,
@@ -64,49 +64,47 @@ impl<V: Version> Tracker<V> {
             self.finish(tags, memory);
             return;
         }
+        // The heap has just written these tags: block and neighbour need no check.
         let block = self.block_of(pointer);
-        let range = tags.range();
-        if range.contains(block) {
-            let size_and_flag = tags.size_and_flag(block);
-            let size = size_and_flag & !PREVIOUS_USED;
-            let next = tags.at(block, size);
-            if range.contains(next) {
-                let below = if size_and_flag == size { tags.previous_size(block) } else { 0 };
-                let above = tags.free_size_at(range, next);
-                // The free block that was chosen had used neighbours, so what is free beside us now is left of it.
-                self.remove(V::wrap(below.wrapping_add(size).wrapping_add(above)));
-                if below != 0 {
-                    self.add(below);
-                }
-                if above != 0 {
-                    self.add(above);
-                }
-            }
+        let size_and_flag = tags.size_and_flag(block);
+        let size = size_and_flag & !PREVIOUS_USED;
+        let below = if size_and_flag == size { tags.previous_size(block) } else { 0 };
+        let above = tags.free_size_at(tags.range(), tags.at(block, size));
+        // The free block that was chosen had used neighbours, so what is free beside us now is left of it.
+        let taken_from = V::wrap(below.wrapping_add(size).wrapping_add(above));
+        if below == 0 {
+            self.replace(taken_from, above);
+        } else {
+            self.replace(taken_from, below);
+            self.replace(0, above);
         }
         self.finish(tags, memory);
     }
 
-    /// Before `pointer` is freed.
+    /// Before `pointer` is freed: fills in `note`.
     #[inline(always)]
-    pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize) -> FreeNote {
+    pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) {
+        note.size = 0;
         if !self.records(heap) {
-            return FreeNote::default();
+            return;
         }
         let tags = Tags::<V, M>::new(memory, heap);
         let block = self.block_of(pointer);
         let range = tags.range();
         if !range.contains(block) {
-            return FreeNote::default();
+            return;
         }
         let size_and_flag = tags.size_and_flag(block);
         let size = size_and_flag & !PREVIOUS_USED;
         let next = tags.at(block, size);
         if !range.contains(next) {
-            return FreeNote::default();
+            return;
         }
-        let previous = if size_and_flag == size { tags.previous_size(block) } else { 0 };
+        note.size = size;
+        note.previous = if size_and_flag == size { tags.previous_size(block) } else { 0 };
         let above = tags.free_size_at(range, next);
-        FreeNote { size, previous, next: above, end: tags.at(next, above) }
+        note.next = above;
+        note.end = tags.at(next, above);
     }
 
     /// After it was freed; `freed` is what the heap returned.
@@ -122,13 +120,12 @@ impl<V: Version> Tracker<V> {
             let merged = V::wrap(note.previous.wrapping_add(note.size).wrapping_add(note.next));
             // HEAP_PROTECTION may only have queued the block: it is used until the heap frees it for good.
             if !tags.previous_used(note.end) && tags.previous_size(note.end) == merged {
-                if note.previous != 0 {
-                    self.remove(note.previous);
+                if note.previous == 0 {
+                    self.replace(note.next, merged);
+                } else {
+                    self.replace(note.next, 0);
+                    self.replace(note.previous, merged);
                 }
-                if note.next != 0 {
-                    self.remove(note.next);
-                }
-                self.add(merged);
             }
         }
         self.finish(tags, memory);
@@ -172,12 +169,7 @@ impl<V: Version> Tracker<V> {
         if note.block != 0 {
             let above = V::wrap(note.end.wrapping_sub(tags.at(note.block, tags.size(note.block))));
             if above != note.next {
-                if note.next != 0 {
-                    self.remove(note.next);
-                }
-                if above != 0 {
-                    self.add(above);
-                }
+                self.replace(note.next, above);
             }
         }
         self.finish(tags, memory);
@@ -208,11 +200,48 @@ impl<V: Version> Tracker<V> {
         V::wrap((pointer & !self.page_mask).wrapping_sub(V::LAYOUT.header))
     }
 
+    /// A free block of size `old` becomes one of size `new`; 0 stands for no block.
     #[inline(always)]
-    pub(super) fn add(&mut self, size: usize) {
+    pub(super) fn replace(&mut self, old: usize, new: usize) {
+        if old == 0 {
+            if new != 0 {
+                self.add(new);
+            }
+            return;
+        }
+        let from = Index::class_of(old);
+        if new == 0 {
+            self.free_bytes = V::wrap(self.free_bytes.wrapping_sub(old));
+            self.free_blocks = self.free_blocks.wrapping_sub(1);
+            self.index.remove(from);
+            self.lose_witness(old);
+            return;
+        }
+        self.free_bytes = V::wrap(self.free_bytes.wrapping_add(new).wrapping_sub(old));
+        let to = Index::class_of(new);
+        if from != to {
+            self.index.remove(from);
+            self.index.add(to);
+        } else if old == self.witness && self.witness_is_largest && self.index.count(from) == 1 {
+            // The usual case: a piece was cut off the one big block, which stays alone in its class.
+            self.witness = new;
+            return;
+        }
+        self.lose_witness(old);
+        self.see(new);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, size: usize) {
         self.free_bytes = V::wrap(self.free_bytes.wrapping_add(size));
         self.free_blocks = self.free_blocks.wrapping_add(1);
-        self.index.add(size);
+        self.index.add(Index::class_of(size));
+        self.see(size);
+    }
+
+    /// A free block of this size exists now.
+    #[inline(always)]
+    fn see(&mut self, size: usize) {
         if size > self.witness {
             self.witness = size;
             self.witness_count = 1;
@@ -221,11 +250,9 @@ impl<V: Version> Tracker<V> {
         }
     }
 
+    /// A free block of this size exists no more.
     #[inline(always)]
-    fn remove(&mut self, size: usize) {
-        self.free_bytes = V::wrap(self.free_bytes.wrapping_sub(size));
-        self.free_blocks = self.free_blocks.wrapping_sub(1);
-        self.index.remove(size);
+    fn lose_witness(&mut self, size: usize) {
         if size == self.witness {
             self.witness_count = self.witness_count.wrapping_sub(1);
             if self.witness_count == 0 {

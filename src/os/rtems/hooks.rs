@@ -110,10 +110,10 @@ pub unsafe extern "C" fn rtems_ioc_heap_allocated(heap: usize, pointer: usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_before_free(heap: usize, pointer: usize, note: &mut FreeNote) {
     // SAFETY: passed on.
-    *note = match unsafe { hooked(heap) } {
-        Some((watch, memory)) => watch.tracker.before_free(&memory, heap, pointer),
-        None => FreeNote::default(),
-    };
+    match unsafe { hooked(heap) } {
+        Some((watch, memory)) => watch.tracker.before_free(&memory, heap, pointer, note),
+        None => *note = FreeNote::default(),
+    }
 }
 
 /// After `_Heap_Free`; `freed` is not 0 if it returned true.
