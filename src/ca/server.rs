@@ -77,6 +77,11 @@ impl<P: Provider> Server<P> {
         self.beacons = Beacons::new();
     }
 
+    /// Priority that the client gave a circuit, 0 to 99.
+    pub fn priority(&self, id: CircuitId) -> u8 {
+        self.circuits.get(id).map_or(0, |circuit| circuit.session.priority)
+    }
+
     /// Who is at the other end of a circuit.
     pub fn peer(&self, id: CircuitId) -> Option<Peer> {
         self.circuits.get(id).map(|circuit| circuit.session.peer)

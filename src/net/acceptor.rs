@@ -16,13 +16,15 @@ pub struct Acceptor<L> {
     token: usize,
     retry_at: Option<u64>,
     complained: bool,
+    /// Somebody may be waiting: not every poller would report that again.
+    ready: bool,
 }
 
 impl<L: Listener> Acceptor<L> {
     /// Registers a listening socket.
     pub fn new(listener: L, token: usize, poller: &mut impl Poller) -> Result<Self, SocketError> {
         poller.watch(token, listener.descriptor(), Interest::READ)?;
-        Ok(Acceptor { listener, token, retry_at: None, complained: false })
+        Ok(Acceptor { listener, token, retry_at: None, complained: false, ready: false })
     }
 
     /// Where it listens.
@@ -45,9 +47,19 @@ impl<L: Listener> Acceptor<L> {
         self.retry_at
     }
 
-    /// It waits and the time has come, or a connection was closed.
-    pub fn is_due(&self, now: u64) -> bool {
-        self.retry_at.is_some_and(|at| now >= at)
+    /// The poller found somebody waiting.
+    pub fn ready(&mut self) {
+        self.ready = true;
+    }
+
+    /// Somebody may be waiting, and it has descriptors as far as is known.
+    pub fn is_ready(&self) -> bool {
+        self.ready && self.retry_at.is_none()
+    }
+
+    /// It is worth a try: somebody may be waiting, and the time to do without descriptors is over.
+    pub fn wants_accept(&self, now: u64) -> bool {
+        self.retry_at.map_or(self.ready, |at| now >= at)
     }
 
     /// A descriptor of ours was closed: no need to wait longer.
@@ -71,6 +83,7 @@ impl<L: Listener> Acceptor<L> {
                 Err(SocketError::Interrupted | SocketError::Closed) => continue,
                 Err(SocketError::WouldBlock) => {
                     // Nobody is waiting: whether there are descriptors will show when somebody is.
+                    self.ready = false;
                     self.resume(poller);
                     return None;
                 }
@@ -108,9 +121,8 @@ impl<L: Listener> Acceptor<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::hosted::Hosted;
     use crate::os::socket::scripted::{Control, ScriptedListener};
-    use crate::os::{Readiness, System, Wake};
+    use crate::os::{Readiness, Wake};
 
     /// Remembers what is watched.
     #[derive(Default)]
@@ -160,12 +172,12 @@ mod tests {
         assert!(acceptor.accept(1000, &mut poller).is_none());
         assert!(acceptor.is_exhausted());
         assert_eq!(poller.0, Some(Interest::NONE));
-        assert!(!acceptor.is_due(1000 + BACK_OFF_MS - 1));
-        assert!(acceptor.is_due(1000 + BACK_OFF_MS));
+        assert!(!acceptor.wants_accept(1000 + BACK_OFF_MS - 1));
+        assert!(acceptor.wants_accept(1000 + BACK_OFF_MS));
         push(Err(SocketError::TooManyDescriptors));
         assert!(acceptor.accept(2000, &mut poller).is_none());
         acceptor.descriptor_freed();
-        assert!(acceptor.is_due(2000));
+        assert!(acceptor.wants_accept(2000));
         let control = Control::default();
         push(Ok(control.clone()));
         let accepted = acceptor.accept(2000, &mut poller);
@@ -177,7 +189,7 @@ mod tests {
     #[test]
     fn a_connection_that_was_reset_while_waiting_is_skipped() {
         let listener = ScriptedListener::default();
-        let mut poller = Hosted.poller().unwrap();
+        let mut poller = Watched::default();
         let mut acceptor = Acceptor::new(listener.clone(), 0, &mut poller).unwrap();
         listener.accepts.lock().unwrap().push_back(Err(SocketError::Closed));
         listener.accepts.lock().unwrap().push_back(Ok(Control::default()));

@@ -10,9 +10,21 @@ use crate::os::{Interest, Poller, Readiness};
 /// How long to leave a stack alone that has no buffers.
 const NO_BUFFERS_PAUSE_MS: u64 = 10;
 
+/// What is known of the bytes that wait in the stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// None, until the poller says otherwise.
+    Drained,
+    /// There may be some: the circuit is in [`Circuits::unread`]. Not every poller would report them again.
+    Unread,
+    /// There may be some, but the protocol has no room before output is sent.
+    Blocked,
+}
+
 struct Circuit<T> {
     id: CircuitId,
     stream: T,
+    input: Input,
     watched: Interest,
     /// The last send did not take everything, and the poller has not said since that there is room.
     full: bool,
@@ -26,13 +38,15 @@ pub struct Circuits<T> {
     first_token: usize,
     /// How many of them are paused.
     paused: usize,
+    /// Those to be received from.
+    unread: Vec<CircuitId>,
     /// Those to be served in this turn, each once.
     turn: Vec<CircuitId>,
 }
 
 impl<T> Default for Circuits<T> {
     fn default() -> Self {
-        Circuits { places: Vec::new(), first_token: 0, paused: 0, turn: Vec::new() }
+        Circuits { places: Vec::new(), first_token: 0, paused: 0, unread: Vec::new(), turn: Vec::new() }
     }
 }
 
@@ -56,7 +70,14 @@ impl<T: Stream> Circuits<T> {
             protocol.close(id);
             return;
         }
-        let circuit = Circuit { id, stream, watched: Interest::READ, full: false, paused_until: None };
+        let circuit = Circuit {
+            id,
+            stream,
+            input: Input::Drained,
+            watched: Interest::READ,
+            full: false,
+            paused_until: None,
+        };
         self.places[id.slot()] = Some(circuit);
     }
 
@@ -67,6 +88,7 @@ impl<T: Stream> Circuits<T> {
             self.places.try_reserve(places - self.places.len())?;
             self.places.resize_with(places, || None);
         }
+        self.unread.try_reserve(places.saturating_sub(self.unread.len()))?;
         // One for each place as ready, and one as writable.
         self.turn.try_reserve((2 * places).saturating_sub(self.turn.len()))
     }
@@ -79,31 +101,60 @@ impl<T: Stream> Circuits<T> {
             .any(|circuit| protocol.peer(circuit.id).is_some_and(|peer| peer.address == ip))
     }
 
-    /// The poller found a circuit ready: receive from it now, send to it when this turn serves.
-    pub fn ready<P: Provider, A: Admission>(
+    /// The poller found a circuit ready.
+    pub fn ready(&mut self, token: usize, readiness: Readiness) {
+        let Some(Some(circuit)) = self.places.get_mut(token - self.first_token) else { return };
+        if readiness.write && circuit.full {
+            circuit.full = false;
+            self.turn.push(circuit.id);
+        }
+        if readiness.read && circuit.input == Input::Drained && circuit.watched.read {
+            circuit.input = Input::Unread;
+            self.unread.push(circuit.id);
+        }
+    }
+
+    /// Receives once from each circuit that may have something, those of higher priority first: then all others have
+    /// their turn. Says whether any was closed.
+    pub fn receive<P: Provider, A: Admission>(
         &mut self,
-        token: usize,
-        readiness: Readiness,
         protocol: &mut ca::Server<P>,
         admission: &A,
         poller: &mut impl Poller,
         now: u64,
-    ) {
-        let Some(Some(circuit)) = self.places.get_mut(token - self.first_token) else { return };
-        let id = circuit.id;
-        if readiness.write && circuit.full {
-            circuit.full = false;
-            self.turn.push(id);
+    ) -> bool {
+        if self.unread.len() > 1 {
+            self.unread.sort_unstable_by_key(|&id| core::cmp::Reverse(protocol.priority(id)));
         }
-        if !readiness.read || !circuit.watched.read {
-            return;
+        let mut closed = false;
+        let mut kept = 0;
+        for index in 0..self.unread.len() {
+            let id = self.unread[index];
+            let Some(circuit) = self.places.get_mut(id.slot()).and_then(Option::as_mut) else { continue };
+            if circuit.id != id || circuit.input != Input::Unread {
+                continue;
+            }
+            if circuit.receive(protocol, admission, now).is_err() {
+                self.close(protocol, id, poller);
+                closed = true;
+                continue;
+            }
+            if circuit.full {
+                // It will not be served before there is room, but may have to stop reading now.
+                circuit.watch(self.first_token, protocol.state(id), poller);
+            }
+            if circuit.input == Input::Unread {
+                self.unread[kept] = id;
+                kept += 1;
+            }
         }
-        if circuit.receive(protocol, admission, now).is_err() {
-            self.close(protocol, id, poller);
-        } else if circuit.full {
-            // It will not be served before there is room, but may have to stop reading now.
-            circuit.watch(self.first_token, protocol.state(id), poller);
-        }
+        self.unread.truncate(kept);
+        closed
+    }
+
+    /// There is something to receive without asking the poller.
+    pub fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
     }
 
     /// Sends what is to be sent and lets every circuit that has something to do have its turn; says whether any was
@@ -139,6 +190,10 @@ impl<T: Stream> Circuits<T> {
                 closed = true;
             } else {
                 circuit.watch(self.first_token, state, poller);
+                if circuit.input == Input::Blocked && state.wants_read {
+                    circuit.input = Input::Unread;
+                    self.unread.push(id);
+                }
             }
         }
         self.turn.clear();
@@ -181,6 +236,7 @@ impl<T: Stream> Circuits<T> {
             }
         }
         self.places = Vec::new();
+        self.unread = Vec::new();
         self.turn = Vec::new();
     }
 }
@@ -189,8 +245,7 @@ impl<T: Stream> Circuits<T> {
 struct Gone;
 
 impl<T: Stream> Circuit<T> {
-    /// Receives once, as much as the protocol has room for: then the others have their turn, and the poller says whether
-    /// there is more.
+    /// Receives once, as much as the protocol has room for.
     fn receive<P: Provider, A: Admission>(
         &mut self,
         protocol: &mut ca::Server<P>,
@@ -198,14 +253,24 @@ impl<T: Stream> Circuit<T> {
         now: u64,
     ) -> Result<(), Gone> {
         let buffer = protocol.receive_buffer(self.id);
-        if buffer.is_empty() {
+        let room = buffer.len();
+        if room == 0 {
+            self.input = Input::Blocked;
             return Ok(());
         }
         match self.stream.recv(buffer) {
-            Ok(0) => protocol.peer_closed(self.id, admission, now),
-            Ok(received) => protocol.received(self.id, received, admission, now),
-            // Without buffers the data stays in the stack; the poller reports it again.
-            Err(SocketError::WouldBlock | SocketError::Interrupted | SocketError::NoBuffers) => {}
+            Ok(0) => {
+                self.input = Input::Drained;
+                protocol.peer_closed(self.id, admission, now);
+            }
+            Ok(received) => {
+                // A read that did not fill the room has taken everything: the next one would only say so.
+                self.input = if received < room { Input::Drained } else { Input::Unread };
+                protocol.received(self.id, received, admission, now);
+            }
+            Err(SocketError::WouldBlock) => self.input = Input::Drained,
+            // Without buffers the data stays in the stack.
+            Err(SocketError::Interrupted | SocketError::NoBuffers) => {}
             Err(_) => return Err(Gone),
         }
         Ok(())

@@ -119,6 +119,14 @@ impl<S: System, P: Clocked, A: Admission> Server<S, P, A> {
         }
     }
 
+    /// There is work left that no poller would report again.
+    fn has_more(&self) -> bool {
+        self.protocol.has_ready()
+            || self.circuits.has_unread()
+            || self.endpoints.has_unread()
+            || self.acceptors.iter().any(Acceptor::is_ready)
+    }
+
     /// What the process variables have to know before anybody reads or writes them.
     fn tell_time(&mut self, now: u64) {
         let statistics = *self.protocol.statistics();
@@ -183,31 +191,31 @@ where
         }
         self.tell_time(now);
         let mut from = 0;
-        let searches = self.endpoints.count();
         while let Some((token, readiness)) = poller.next_ready(&mut from) {
+            let searches = self.endpoints.count();
             if token < searches {
-                let circuits = self.is_exhausted().then_some(&self.circuits);
-                self.endpoints.answer(token, &mut self.protocol, &self.admission, circuits, now);
-            } else if let index = token - searches
-                && index < self.acceptors.len()
-            {
-                self.accept(index, poller, now);
+                self.endpoints.ready(token);
+            } else if let Some(acceptor) = self.acceptors.get_mut(token - searches) {
+                acceptor.ready();
             } else {
-                self.circuits.ready(token, readiness, &mut self.protocol, &self.admission, poller, now);
+                self.circuits.ready(token, readiness);
             }
         }
+        let exhausted = self.is_exhausted().then_some(&self.circuits);
+        self.endpoints.answer(&mut self.protocol, &self.admission, exhausted, now);
         for index in 0..self.acceptors.len() {
-            if self.acceptors[index].is_due(now) {
+            if self.acceptors[index].wants_accept(now) {
                 self.accept(index, poller, now);
             }
         }
+        let mut closed = self.circuits.receive(&mut self.protocol, &self.admission, poller, now);
         self.protocol.poll_changes(&self.admission, now);
         self.protocol.tick(now);
-        let closed = self.circuits.serve(&mut self.protocol, &self.admission, poller, now);
+        closed |= self.circuits.serve(&mut self.protocol, &self.admission, poller, now);
         if closed {
             self.acceptors.iter_mut().for_each(Acceptor::descriptor_freed);
         }
-        if self.protocol.has_ready() {
+        if self.has_more() {
             return Some(0);
         }
         self.deadline().map(|deadline| deadline.saturating_sub(now))

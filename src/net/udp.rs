@@ -21,6 +21,8 @@ const DATAGRAMS_PER_TURN: usize = 64;
 struct Endpoint<T> {
     socket: T,
     reply_from: usize,
+    /// There may be datagrams: not every poller would report them again.
+    unread: bool,
 }
 
 struct Target {
@@ -65,7 +67,7 @@ impl<T: Datagram> Endpoints<T> {
             let port = endpoints.port().unwrap_or(settings.port);
             let at = Address::new(endpoint.bind, port);
             let socket = system.datagram(at, options).map_err(|error| OpenError::Udp(at, error))?;
-            endpoints.sockets.push(Endpoint { socket, reply_from: endpoint.reply_from });
+            endpoints.sockets.push(Endpoint { socket, reply_from: endpoint.reply_from, unread: false });
         }
         for membership in &plan.memberships {
             let group = Address::new(membership.group, settings.port);
@@ -119,9 +121,38 @@ impl<T: Datagram> Endpoints<T> {
         }
     }
 
-    /// Answers the searches that wait on a socket. `exhausted` are the circuits if no further one can be accepted: then
-    /// only those are answered who have one, since the others could not connect and would be stuck with us.
+    /// The poller found a socket ready.
+    pub fn ready(&mut self, token: usize) {
+        if let Some(endpoint) = self.sockets.get_mut(token) {
+            endpoint.unread = true;
+        }
+    }
+
+    /// There are datagrams left that no poller would report again.
+    pub fn has_unread(&self) -> bool {
+        self.sockets.iter().any(|endpoint| endpoint.unread)
+    }
+
+    /// Answers the searches that wait. `exhausted` are the circuits if no further one can be accepted: then only those
+    /// are answered who have one, since the others could not connect and would be stuck with us.
     pub fn answer<P: Provider, A: Admission, C: Stream>(
+        &mut self,
+        protocol: &mut ca::Server<P>,
+        admission: &A,
+        exhausted: Option<&Circuits<C>>,
+        now: u64,
+    ) {
+        for token in 0..self.sockets.len() {
+            for _ in 0..DATAGRAMS_PER_TURN {
+                if !self.sockets[token].unread {
+                    break;
+                }
+                self.answer_one(token, protocol, admission, exhausted, now);
+            }
+        }
+    }
+
+    fn answer_one<P: Provider, A: Admission, C: Stream>(
         &mut self,
         token: usize,
         protocol: &mut ca::Server<P>,
@@ -129,28 +160,27 @@ impl<T: Datagram> Endpoints<T> {
         exhausted: Option<&Circuits<C>>,
         now: u64,
     ) {
-        for _ in 0..DATAGRAMS_PER_TURN {
-            let Some(endpoint) = self.sockets.get_mut(token) else { return };
-            let reply_from = endpoint.reply_from;
-            let (length, from) = match endpoint.socket.recv_from(&mut self.buffer) {
-                Ok(received) => received,
-                Err(SocketError::WouldBlock | SocketError::NoBuffers) => return,
-                // Some stacks report here that an earlier answer reached nobody.
-                Err(_) => continue,
-            };
-            if self.ignore.contains(&from.ip) {
-                continue;
+        let endpoint = &mut self.sockets[token];
+        let reply_from = endpoint.reply_from;
+        let (length, from) = match endpoint.socket.recv_from(&mut self.buffer) {
+            Ok(received) => received,
+            Err(SocketError::WouldBlock) => {
+                endpoint.unread = false;
+                return;
             }
-            if exhausted.is_some_and(|circuits| !circuits.has_peer(protocol, from.ip)) {
-                continue;
-            }
-            let peer = ca::Peer { address: from.ip, port: from.port };
-            let replier = &mut self.sockets[reply_from].socket;
-            protocol.datagram(peer, &self.buffer[..length], admission, now, |to, packet| {
-                // A reply that the stack does not take is as good as lost on the way: the client asks again.
-                let _ = replier.send_to(packet, Address::new(to.address, to.port));
-            });
+            // A signal came first, or the stack reports that an earlier answer reached nobody.
+            Err(_) => return,
+        };
+        let ignored = self.ignore.contains(&from.ip);
+        if ignored || exhausted.is_some_and(|circuits| !circuits.has_peer(protocol, from.ip)) {
+            return;
         }
+        let peer = ca::Peer { address: from.ip, port: from.port };
+        let replier = &mut self.sockets[reply_from].socket;
+        protocol.datagram(peer, &self.buffer[..length], admission, now, |to, packet| {
+            // A reply that the stack does not take is as good as lost on the way: the client asks again.
+            let _ = replier.send_to(packet, Address::new(to.address, to.port));
+        });
     }
 
     /// Closes them all.

@@ -117,7 +117,7 @@ impl<S: System> Machine<S> for Server<S> {
             }
         }
         for token in 0..self.acceptors.len() {
-            if self.acceptors[token].is_due(now) {
+            if self.acceptors[token].wants_accept(now) {
                 self.accept(token, poller, now);
             }
         }

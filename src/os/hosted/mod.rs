@@ -5,6 +5,7 @@ pub mod accounting;
 pub mod allocator;
 mod clock;
 pub mod console;
+mod epoll;
 mod interfaces;
 mod mutex;
 mod process;
@@ -14,11 +15,11 @@ mod task;
 pub mod tcp_info;
 
 use super::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
-use super::socket::poll::PollSet;
 use super::socket::{Address, DatagramOptions, SocketError};
 use super::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
 
+pub use epoll::EpollSet;
 pub use mutex::Mutex;
 pub use task::Thread;
 
@@ -30,7 +31,7 @@ impl System for Hosted {
     type Stream = BsdStream;
     type Listener = BsdListener;
     type Datagram = BsdDatagram;
-    type Poller = PollSet;
+    type Poller = EpollSet;
     type Mutex<T: Send + 'static> = Mutex<T>;
     type Task = Thread;
 
@@ -62,8 +63,8 @@ impl System for Hosted {
         BsdStream::connect(to)
     }
 
-    fn poller(&self) -> Result<PollSet, SocketError> {
-        PollSet::new()
+    fn poller(&self) -> Result<EpollSet, SocketError> {
+        EpollSet::new()
     }
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {

@@ -84,7 +84,7 @@ fn size(result: isize) -> Result<usize, SocketError> {
 }
 
 /// What errno means to us.
-pub(super) fn last_error() -> SocketError {
+pub(crate) fn last_error() -> SocketError {
     meaning(sys::errno())
 }
 

@@ -5,10 +5,14 @@
 
 use core::fmt;
 
+#[cfg(any(feature = "hosted", all(feature = "rtems", not(feature = "legacy-network"))))]
+pub mod alarm;
 #[cfg(any(feature = "hosted", feature = "rtems"))]
 pub mod bsd;
 #[cfg(any(feature = "hosted", all(feature = "rtems", not(feature = "legacy-network"))))]
 pub mod poll;
+#[cfg(all(test, feature = "hosted"))]
+mod readiness_tests;
 #[cfg(test)]
 pub mod scripted;
 #[cfg(any(feature = "hosted", feature = "rtems"))]

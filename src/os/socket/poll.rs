@@ -2,18 +2,17 @@
 //! Readiness by poll(2): Linux, and sockets under libbsd.
 //!
 //! The array given to poll is indexed by token, so that nothing is searched; unused places hold descriptor -1, which
-//! poll skips. Waking is a byte on a loopback UDP socket: under libbsd poll works on sockets only (on a pipe it reports
-//! errors and spins).
+//! poll skips.
 
 #![allow(unsafe_code)]
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::bsd::{BsdDatagram, last_error};
+use super::alarm::{Alarm, SocketWaker};
+use super::bsd::last_error;
 use super::sys::{self, pollfd};
-use super::{Address, Datagram, DatagramOptions, Descriptor, SocketError};
-use crate::os::{Interest, Poller, Readiness, Wake};
+use super::{Descriptor, SocketError};
+use crate::os::{Interest, Poller, Readiness};
 
 const UNUSED: pollfd = pollfd { fd: -1, events: 0, revents: 0 };
 
@@ -21,7 +20,7 @@ const UNUSED: pollfd = pollfd { fd: -1, events: 0, revents: 0 };
 pub struct PollSet {
     /// Place 0 is the waker's; place `token + 1` the caller's.
     places: Vec<pollfd>,
-    waker: Arc<BsdDatagram>,
+    alarm: Alarm,
     /// Places that the last wait found ready and that `next_ready` has not returned yet.
     ready: usize,
 }
@@ -29,19 +28,16 @@ pub struct PollSet {
 impl PollSet {
     /// A set with nothing but its waker.
     pub fn new() -> Result<PollSet, SocketError> {
-        let options =
-            DatagramOptions { shared: false, broadcast: false, receive_buffer: 0, multicast_ttl: 1 };
-        let waker = BsdDatagram::open(Address::new(Address::LOOPBACK, 0), options)?;
-        waker.connect_to_itself()?;
+        let alarm = Alarm::new()?;
         let mut places = Vec::new();
         places.try_reserve(8).map_err(|_| SocketError::NoBuffers)?;
-        places.push(pollfd { fd: waker.descriptor(), events: sys::POLLIN, revents: 0 });
-        Ok(PollSet { places, waker: Arc::new(waker), ready: 0 })
+        places.push(pollfd { fd: alarm.descriptor(), events: sys::POLLIN, revents: 0 });
+        Ok(PollSet { places, alarm, ready: 0 })
     }
 }
 
 impl Poller for PollSet {
-    type Waker = PollWaker;
+    type Waker = SocketWaker;
 
     fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError> {
         let place = token + 1;
@@ -88,8 +84,7 @@ impl Poller for PollSet {
         self.ready = found as usize;
         if self.ready > 0 && self.places[0].revents != 0 {
             self.ready -= 1;
-            let mut buffer = [0; 16];
-            while self.waker.recv_connected(&mut buffer).is_ok() {}
+            self.alarm.silence();
         }
         Ok(())
     }
@@ -118,73 +113,7 @@ impl Poller for PollSet {
         None
     }
 
-    fn waker(&self) -> Result<PollWaker, SocketError> {
-        Ok(PollWaker(Arc::clone(&self.waker)))
-    }
-}
-
-/// Wakes a [`PollSet`].
-pub struct PollWaker(Arc<BsdDatagram>);
-
-impl Wake for PollWaker {
-    fn wake(&self) {
-        // A full socket buffer means that enough wake-ups are pending already.
-        let _ = self.0.send_connected(&[1]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::{Duration, Instant};
-
-    fn socket() -> BsdDatagram {
-        let options =
-            DatagramOptions { shared: false, broadcast: false, receive_buffer: 0, multicast_ttl: 1 };
-        BsdDatagram::open(Address::new(Address::LOOPBACK, 0), options).unwrap()
-    }
-
-    #[test]
-    fn only_what_is_ready_is_reported() {
-        let (mut a, b) = (socket(), socket());
-        let mut set = PollSet::new().unwrap();
-        set.watch(3, a.descriptor(), Interest::READ).unwrap();
-        set.watch(5, b.descriptor(), Interest::READ).unwrap();
-        set.wait(Some(0)).unwrap();
-        assert_eq!(set.next_ready(&mut 0), None);
-        a.send_to(b"x", b.local()).unwrap();
-        set.wait(Some(1000)).unwrap();
-        let mut from = 0;
-        assert_eq!(set.next_ready(&mut from), Some((5, Readiness { read: true, write: false })));
-        assert_eq!(set.next_ready(&mut from), None);
-        set.watch(5, b.descriptor(), Interest::NONE).unwrap();
-        set.watch(3, a.descriptor(), Interest { read: true, write: true }).unwrap();
-        set.wait(Some(1000)).unwrap();
-        assert_eq!(set.next_ready(&mut 0), Some((3, Readiness { read: false, write: true })));
-        set.forget(3);
-        set.forget(5);
-        set.wait(Some(0)).unwrap();
-        assert_eq!(set.next_ready(&mut 0), None);
-    }
-
-    #[test]
-    fn a_waker_ends_a_wait_and_leaves_nothing_behind() {
-        let mut set = PollSet::new().unwrap();
-        let waker = set.waker().unwrap();
-        let other = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(20));
-            for _ in 0..100 {
-                waker.wake();
-            }
-        });
-        let start = Instant::now();
-        set.wait(Some(10_000)).unwrap();
-        assert!(start.elapsed() < Duration::from_secs(5));
-        assert_eq!(set.next_ready(&mut 0), None);
-        other.join().unwrap();
-        set.wait(Some(0)).unwrap();
-        let start = Instant::now();
-        set.wait(Some(30)).unwrap();
-        assert!(start.elapsed() >= Duration::from_millis(25));
+    fn waker(&self) -> Result<SocketWaker, SocketError> {
+        Ok(self.alarm.waker())
     }
 }
