@@ -62,8 +62,13 @@ static rtems_task Init(rtems_task_argument unused)
 #define CONFIGURE_SHELL_COMMAND_WKSPACE_INFO
 #define CONFIGURE_SHELL_COMMAND_DATE
 #define CONFIGURE_SHELL_COMMAND_SHUTDOWN
-#ifdef RTEMS_IOC_STACK_LEGACY
-#define CONFIGURE_SHELL_COMMANDS_ALL_NETWORKING
+#ifdef RTEMS_IOC_STACK_LIBBSD
+/* libbsd brings drivers of block devices along; they get as little as they take. */
+#define CONFIGURE_APPLICATION_NEEDS_LIBBLOCK
+#define CONFIGURE_BDBUF_CACHE_MEMORY_SIZE (64 * 1024)
+#include <rtems/netcmds-config.h>
+#define CONFIGURE_SHELL_USER_COMMANDS \
+  &rtems_shell_IFCONFIG_Command, &rtems_shell_NETSTAT_Command, &rtems_shell_PING_Command, &rtems_shell_ROUTE_Command
 #endif
 
 #define CONFIGURE_INIT

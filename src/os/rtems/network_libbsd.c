@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* libbsd (FreeBSD's stack): one interface, static or by DHCP. */
+
+#include <sys/types.h>
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <net/if.h>
+
+#include <machine/rtems-bsd-commands.h>
+#include <rtems.h>
+#include <rtems/bsd/bsd.h>
+#include <rtems/dhcpcd.h>
+
+#include <bsp.h>
+
+#include "image.h"
+#include "network.h"
+
+/* How long to wait for a lease, in seconds. */
+#define LEASE_SECONDS 30
+
+static char interface[] = RTEMS_IOC_NETWORK_INTERFACE;
+static char status[96] = "network: not started";
+static uint32_t own_address;
+
+static int ifconfig(int argc, char **argv)
+{
+  int result = rtems_bsd_command_ifconfig(argc, argv);
+  if (result != EX_OK) {
+    printf("rtems-ioc: ifconfig %s failed: %d\n", interface, result);
+  }
+  return result;
+}
+
+static void note_address(void *context, uint32_t address, uint32_t broadcast, bool loopback)
+{
+  (void) context, (void) broadcast;
+  if (!loopback) {
+    own_address = address;
+  }
+}
+
+/* Starts the DHCP client and waits for a lease. */
+static int by_dhcp(void)
+{
+  char *up[] = { "ifconfig", interface, "up", NULL };
+  static const char settings[] = "nodhcp6\nnoipv6\nnoipv4ll\n";
+  int descriptor;
+
+  if (ifconfig(3, up) != EX_OK) {
+    return -1;
+  }
+  descriptor = open("/etc/dhcpcd.conf", O_CREAT | O_WRONLY | O_TRUNC, 0644);
+  if (descriptor >= 0) {
+    write(descriptor, settings, sizeof(settings) - 1);
+    close(descriptor);
+  }
+  if (rtems_dhcpcd_start(NULL) != RTEMS_SUCCESSFUL) {
+    return -1;
+  }
+  for (unsigned tenth = 0; tenth < 10 * LEASE_SECONDS; ++tenth) {
+    rtems_ioc_interfaces(note_address, NULL);
+    if (own_address != 0) {
+      return 0;
+    }
+    rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 10);
+  }
+  printf("rtems-ioc: no DHCP lease in %d seconds; the client goes on trying\n", LEASE_SECONDS);
+  return 0;
+}
+
+static int by_settings(const char *address)
+{
+  const char *mask = rtems_ioc_setting("mask");
+  const char *gateway = rtems_ioc_setting("gateway");
+  char *set[] = {
+    "ifconfig", interface, "inet", (char *) address, "netmask", (char *) (mask != NULL ? mask : "255.255.255.0"), NULL
+  };
+  char *route[] = { "route", "add", "default", (char *) gateway, NULL };
+
+  if (ifconfig(6, set) != EX_OK) {
+    return -1;
+  }
+  if (gateway != NULL && rtems_bsd_command_route(4, route) != 0) {
+    printf("rtems-ioc: no route to %s\n", gateway);
+  }
+  rtems_ioc_interfaces(note_address, NULL);
+  return 0;
+}
+
+int rtems_ioc_network_start(void)
+{
+  const char *address = rtems_ioc_setting("ip");
+  bool dhcp = address == NULL || strcmp(address, "dhcp") == 0;
+  struct in_addr shown;
+
+  if (rtems_bsd_initialize() != RTEMS_SUCCESSFUL) {
+    printf("rtems-ioc: the network stack does not start\n");
+    return -1;
+  }
+  /* The stack's timer sets itself up in its own task. */
+  rtems_task_wake_after(2);
+  rtems_bsd_ifconfig_lo0();
+  if (if_nametoindex(interface) == 0) {
+    printf("rtems-ioc: there is no interface %s\n", interface);
+    return -1;
+  }
+  if ((dhcp ? by_dhcp() : by_settings(address)) != 0) {
+    return -1;
+  }
+  shown.s_addr = htonl(own_address);
+  snprintf(status, sizeof(status), "network: %s %s (%s)", interface, inet_ntoa(shown), dhcp ? "DHCP" : "static");
+  printf("rtems-ioc: %s\n", status);
+  return 0;
+}
+
+const char *rtems_ioc_network_status(void)
+{
+  return status;
+}
+
+#ifdef RTEMS_IOC_NETWORK_DOMAIN_BYTES
+#define RTEMS_BSD_CONFIG_DOMAIN_PAGE_MBUFS_SIZE RTEMS_IOC_NETWORK_DOMAIN_BYTES
+#endif
+#define RTEMS_BSD_CONFIG_BSP_CONFIG
+#define RTEMS_BSD_CONFIG_INIT
+#include <machine/rtems-bsd-config.h>
