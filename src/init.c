@@ -21,6 +21,7 @@ static rtems_task Init(rtems_task_argument unused)
   rtems_shell_init_environment();
   rtems_ioc_register_commands();
   selftest_register();
+  heapbench_register();
   if (rtems_ioc_network_start() == 0) {
     rtems_ioc_start();
   }

@@ -23,3 +23,6 @@ const char *rtems_ioc_network_status(void);
 
 /* Registers the command `selftest` (rtems-tests/target). */
 void selftest_register(void);
+
+/* Registers the command `heapbench` (rtems-tests/target). */
+void heapbench_register(void);

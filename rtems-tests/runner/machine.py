@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""An image under its emulator: starts it, talks to its console, ends it."""
+
+import os
+import pathlib
+import re
+import select
+import subprocess
+import time
+
+PROMPT = b"SHLL [/] # "
+
+
+class MachineError(Exception):
+    """The image did not do what was waited for; the text ends with what the console showed."""
+
+
+def forwards(ports):
+    """QEMU's user network: these ports of 127.0.0.1 lead to the guest's."""
+    return "".join(f",hostfwd={protocol}:127.0.0.1:{port}-:{port}" for protocol, port in ports)
+
+
+class Machine:
+    """A running image."""
+
+    def __init__(self, bsp, image, ports=(), extra=()):
+        words = {
+            "image": str(image),
+            "rtems": bsp.prefix,
+            "bsp_lib": str(bsp.lib),
+            "forwards": forwards(ports),
+        }
+        command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
+        self.wake = bsp.config["emulator"].get("wake", "").encode()
+        self.log = pathlib.Path(image).with_suffix(".console").open("wb")
+        self.text = b""
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        os.set_blocking(self.process.stdout.fileno(), False)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+    def read(self, seconds):
+        """Takes what the console shows within so many seconds; false when the emulator has ended."""
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+        if ready:
+            piece = self.process.stdout.read(65536)
+            if not piece:
+                return False
+            self.log.write(piece)
+            self.log.flush()
+            self.text += piece
+        return True
+
+    def until(self, pattern, seconds):
+        """Waits for a pattern (bytes) in what was not yet taken; returns the text up to its end."""
+        end = time.monotonic() + seconds
+        while True:
+            match = re.search(pattern, self.text)
+            if match:
+                taken, self.text = self.text[: match.end()], self.text[match.end() :]
+                return taken.decode("utf-8", "replace")
+            if time.monotonic() > end:
+                raise MachineError(f"no {pattern!r} within {seconds:.0f} s; the console ended with {self.text[-500:]!r}")
+            if not self.read(0.2):
+                raise MachineError(f"the emulator ended before {pattern!r}; {self.text[-500:]!r}")
+
+    def send(self, text):
+        """Types at the console: slowly enough for a polled UART without flow control."""
+        for at in range(0, len(text), 8):
+            self.process.stdin.write(text[at : at + 8])
+            time.sleep(0.005)
+
+    def boot(self, seconds=90):
+        """Waits for the first prompt; returns what was shown until then."""
+        if self.wake:
+            shown = self.until(rb"load:", seconds)
+            self.send(self.wake)
+        else:
+            shown = ""
+        return shown + self.until(re.escape(PROMPT), seconds)
+
+    def command(self, line, seconds=30):
+        """Runs one shell command; returns what it printed, without echo and prompt."""
+        self.send(line.encode() + b"\n")
+        self.until(re.escape(line.encode()) + rb"\r?\n", seconds)
+        shown = self.until(re.escape(PROMPT), seconds)
+        return shown[: -len(PROMPT)].replace("\r", "")

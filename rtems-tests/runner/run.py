@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Boots each image, runs its self tests over the console and the real clients over its network.
+
+    run.py --rtems PREFIX [--build DIR] [--tests NAME,...] [--quick] arch/bsp...
+
+`waf test` calls it. Each test is passed, failed or skipped; the results also go to build/<variant>/results.json. Where the
+system allows it everything runs in a network namespace of its own, so that the ports of the image are free.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
+
+import bsps  # noqa: E402
+import clients as host  # noqa: E402
+from boardlib import BuildError  # noqa: E402
+from machine import Machine, MachineError  # noqa: E402
+from report import Report  # noqa: E402
+
+SCREENS = ROOT / "rtems-tests" / "target" / "screens"
+# What differs from image to image or from run to run.
+VARIABLE = re.compile(r"^(?:\*\*\* TEST (?:VERSION|BUILD|TOOLS):|- |INFO: |WARN: |\[zone: |$)")
+
+
+def isolate():
+    """Starts this program again in a network namespace of its own, if that is allowed."""
+    if os.environ.get("RTEMS_IOC_ISOLATED") or not shutil.which("unshare") or not shutil.which("ip"):
+        return
+    for command in (["unshare", "-n"], ["unshare", "-rn"]):
+        if subprocess.run([*command, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode == 0:
+            os.environ["RTEMS_IOC_ISOLATED"] = "1"
+            again = ["sh", "-c", 'ip link set lo up; exec "$@"', "sh", sys.executable, *sys.argv]
+            os.execvp(command[0], [*command, *again])
+
+
+def compare(shown, screen):
+    """The first line that differs from the expected screen, or None."""
+    expected = [line for line in screen.read_text(encoding="utf-8").splitlines() if not VARIABLE.match(line)]
+    found = [line for line in shown.splitlines() if not VARIABLE.match(line)]
+    for number in range(max(len(expected), len(found))):
+        want = expected[number] if number < len(expected) else "(nothing)"
+        have = found[number] if number < len(found) else "(nothing)"
+        if want != have:
+            return f"expected '{want}', found '{have}'"
+    return None
+
+
+def image_of(bsp, build):
+    """The file that the emulator loads."""
+    suffix = {"elf": "exe", "binary": "bin", "bootloader": "boot"}[bsp.config["image"]["form"]]
+    return build / bsp.variant / f"rtems-ioc.{suffix}"
+
+
+def self_tests(machine, report, wanted, limit):
+    """Every test of `selftest -l`, one by one, against its screen."""
+    for name in machine.command("selftest -l").split():
+        if wanted and name not in wanted:
+            continue
+        shown = machine.command(f"selftest {name}", limit)
+        body = re.search(r"\*\*\* BEGIN OF TEST.*?(?=\nselftest: )", shown, re.S)
+        screen = SCREENS / f"{name}.scn"
+        if not screen.exists():
+            report.add(name, "failed", f"no expected screen {screen.name}")
+            continue
+        difference = compare(body[0] if body else shown, screen)
+        figures = "; ".join(line[2:] for line in shown.splitlines() if line.startswith("- "))
+        report.add(name, "failed" if difference else "passed", difference or figures)
+
+
+def network_tests(machine, report, wanted, quick):
+    """The clients on the host."""
+    clients = host.Clients(host.find_clients())
+    for name, test, slow in host.TESTS:
+        if wanted and name not in wanted:
+            continue
+        if quick and slow:
+            report.add(name, "skipped", "takes minutes: left out by --quick")
+            continue
+        try:
+            report.add(name, "passed", test(clients, machine) or "")
+        except host.Skip as why:
+            report.add(name, "skipped", str(why))
+        except (AssertionError, OSError, subprocess.SubprocessError, MachineError) as why:
+            report.add(name, "failed", " ".join(str(why).split())[-300:])
+    clients.close()
+
+
+def run_image(bsp, build, wanted, quick):
+    """Boots one image and runs what there is to run."""
+    report = Report(bsp.name)
+    facts = {"booted": False, "network": bsp.stack}
+    image = image_of(bsp, build)
+    if "emulator" not in bsp.config:
+        report.add("boot", "skipped", "no emulator for this board")
+    elif not shutil.which(bsp.config["emulator"]["command"][0].format(rtems=bsp.prefix)):
+        report.add("boot", "skipped", f"{bsp.config['emulator']['command'][0]} is not installed")
+    elif not image.exists():
+        report.add("boot", "failed", f"{image} is missing: run waf first")
+    else:
+        ports = host.PORTS if bsp.stack != "none" else ()
+        try:
+            with Machine(bsp, image, ports) as machine:
+                shown = machine.boot()
+                facts["booted"] = True
+                report.add("boot", "passed", " ".join(re.findall(r"network: .*", shown)).strip())
+                self_tests(machine, report, wanted, bsp.config["emulator"]["time_limit"])
+                if bsp.stack != "none":
+                    network_tests(machine, report, wanted, quick)
+        except (MachineError, OSError) as why:
+            report.add("machine", "failed", str(why)[:400])
+    report.write(build / bsp.variant / "results.json", facts)
+    return report
+
+
+def main():
+    """Every image named; the exit code is 1 when a test failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rtems", required=True)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--tests", default="")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("bsps", nargs="+")
+    options = parser.parse_args()
+    host.find_clients()  # while there is a network
+    isolate()
+    wanted = {name for name in options.tests.split(",") if name}
+    try:
+        chosen = bsps.select(options.rtems, ",".join(options.bsps))
+    except BuildError as error:
+        print(f"runner: {error}", file=sys.stderr)
+        return 2
+    reports = [run_image(bsp, pathlib.Path(options.build), wanted, options.quick) for bsp in chosen]
+    for report in reports:
+        print(report.summary())
+    return 1 if any(report.count("failed") for report in reports) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
