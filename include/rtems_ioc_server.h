@@ -25,7 +25,8 @@ int rtems_ioc_command(const char *line);
 /*
  * The echo server on TCP port 4445 in the calling task, as the tool of 2005 had it: serves one connection after the
  * other with a buffer of `bufsz` bytes (0: a default), sends back what it reads or, with `discard`, only reads.
- * Returns 0 after rtems_ioc_stop() or `tcpecho stop`, -1 when the port or the memory is not to be had.
+ * Returns 0 after rtems_ioc_stop(), -1 when the port (stop the service first: `tcpecho stop`) or the memory is not to be
+ * had.
  */
 int tcpecho(int bufsz, int discard);
 

@@ -27,7 +27,7 @@ from report import Report  # noqa: E402
 
 SCREENS = ROOT / "rtems-tests" / "target" / "screens"
 # What differs from image to image or from run to run.
-VARIABLE = re.compile(r"^(?:\*\*\* TEST (?:VERSION|BUILD|TOOLS):|- |INFO: |WARN: |\[zone: |$)")
+VARIABLE = re.compile(r"^(?:\*\*\* TEST (?:VERSION|BUILD|TOOLS):|- |INFO: |WARN: |\[zone: |err: |info: |warning: |$)")
 
 
 def isolate():

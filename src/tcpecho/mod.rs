@@ -5,6 +5,7 @@
 //! it, source (4447) sends numbered words as fast as they are taken. Each client has one buffer of fixed size, so one
 //! that does not read stops its own connection and nothing else.
 
+pub mod classic;
 mod connection;
 mod counters;
 mod server;

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
@@ -19,6 +20,7 @@ use crate::net::status::Status;
 use crate::os::System;
 use crate::os::socket::Address;
 use crate::pv::Database;
+use crate::tcpecho::classic;
 use crate::{ca, shell, tcpecho};
 
 /// Buffer of a tcpecho client, in bytes.
@@ -47,6 +49,9 @@ pub fn ioc() -> Option<&'static Ioc> {
     shell::register(ioc);
     Some(ioc)
 }
+
+/// Tells the server of 2005 to end.
+static CLASSIC_STOP: AtomicBool = AtomicBool::new(false);
 
 /// Puts the process variables and the servers together.
 fn build() -> Result<Ioc, String> {
@@ -96,10 +101,29 @@ pub extern "C" fn rtems_ioc_start() -> c_int {
     result
 }
 
+/// rtems_ioc_server.h: the server of 2005 in the calling task, until `rtems_ioc_stop`. 0, or -1 with the reason logged.
+// SAFETY: the name is the tool's since 2005; an image that has another one of that name does not link.
+#[unsafe(no_mangle)]
+pub extern "C" fn tcpecho(bufsz: c_int, discard: c_int) -> c_int {
+    console::start_log();
+    CLASSIC_STOP.store(false, Ordering::Release);
+    let buffer = usize::try_from(bufsz).ok().filter(|&bytes| bytes > 0).unwrap_or(classic::DEFAULT_BUFFER);
+    let mut ended = |peer, counters: &tcpecho::Counters| log::info!("tcpecho: {peer}: {counters}");
+    let stop = || CLASSIC_STOP.load(Ordering::Acquire);
+    match classic::serve(&Rtems, tcpecho::DEFAULT_PORT, buffer, discard != 0, &stop, &mut ended) {
+        Ok(()) => 0,
+        Err(error) => {
+            log::error!("tcpecho: {error}");
+            -1
+        }
+    }
+}
+
 /// rtems_ioc_server.h: stops every server; returns when every socket is closed.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtems_ioc_stop() -> c_int {
+    CLASSIC_STOP.store(true, Ordering::Release);
     let Some(ioc) = ioc() else { return -1 };
     ioc.stop();
     0
