@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measures an image in its emulator: instruction counts of heap questions, and of searches by pool policy.
+
+    measure.py --rtems PREFIX [--build DIR] heap|searches|idle|memory arch/bsp
+
+heap and searches run QEMU with -icount shift=0: one instruction takes one nanosecond of the guest's clock, so the figures
+are counts and do not depend on the load of this machine. psim counts its own way and is not measured.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
+
+import bsps  # noqa: E402
+import clients as host  # noqa: E402
+import wire  # noqa: E402
+from machine import Machine  # noqa: E402
+from run import image_of, isolate  # noqa: E402
+
+COUNTED = ["-icount", "shift=0,sleep=off"]
+POLICIES = ["tracker", "always", "walk", "largest-walk"]
+SEARCHES = 2000
+
+
+def heap(bsp, build):
+    """The table of heapbench."""
+    with Machine(bsp, image_of(bsp, build), extra=COUNTED) as machine:
+        machine.boot(600)
+        return machine.command("heapbench", 1800)
+
+
+def busy(text):
+    """Time that was not idle, from `heapbench time`."""
+    found = re.search(r"(\d+) us, idle (\d+) us", text)
+    return int(found[1]) - int(found[2])
+
+
+def searches(bsp, build):
+    """Instructions per answered search, by policy, with 50 000 used and 20 000 free blocks."""
+    lines = []
+    with Machine(bsp, image_of(bsp, build), host.PORTS, ["-icount", "shift=0"]) as machine:
+        machine.boot(600)
+        lines.append(machine.command("heapbench fragment 50000 20000", 600).strip())
+        for number, policy in enumerate(POLICIES):
+            machine.command(f"heapbench policy {number}", 60)
+            wire.search("127.0.0.1", host.CA, 50)
+            before = busy(machine.command("heapbench time", 60))
+            answered = wire.search("127.0.0.1", host.CA, SEARCHES)
+            after = busy(machine.command("heapbench time", 60))
+            lines.append(f"{policy:13} {(after - before) * 1000 // max(answered, 1):8} ns per search, {answered} answered")
+    return "\n".join(lines)
+
+
+def idle(bsp, build):
+    """Share of the processor that our tasks take when nobody asks, over 60 s of the guest."""
+    with Machine(bsp, image_of(bsp, build), host.PORTS) as machine:
+        machine.boot()
+        return machine.command("heapbench idle 60", 600) + machine.command("stackuse")
+
+
+def free_bytes(machine):
+    """Free memory by poolstat."""
+    return int(re.search(r"free\s+(\d+) bytes", machine.command("poolstat"))[1])
+
+
+def memory(bsp, build):
+    """Heap bytes per circuit, channel and monitor."""
+    with Machine(bsp, image_of(bsp, build), host.PORTS) as machine:
+        machine.boot()
+        wire.Circuit("127.0.0.1", host.CA).close()
+        steps = [free_bytes(machine)]
+        circuits = [wire.Circuit("127.0.0.1", host.CA) for _ in range(8)]
+        steps.append(free_bytes(machine))
+        for number in range(2000):
+            circuits[0].create(number, f"ioc:catime{number:06}")
+        circuits[0].wait_for(2000)
+        steps.append(free_bytes(machine))
+        for number in range(2000):
+            circuits[0].subscribe(number)
+        circuits[0].wait_for(2000)
+        steps.append(free_bytes(machine))
+        for circuit in circuits:
+            circuit.close()
+    per = [(steps[0] - steps[1]) / 8, (steps[1] - steps[2]) / 2000, (steps[2] - steps[3]) / 2000]
+    return "circuit {:.0f} bytes, channel {:.0f} bytes, monitor {:.0f} bytes (with the network stack's share)".format(*per)
+
+
+def main():
+    """One measurement of one image."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rtems", required=True)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("what", choices=["heap", "searches", "idle", "memory"])
+    parser.add_argument("bsp")
+    options = parser.parse_args()
+    isolate()
+    bsp = bsps.select(options.rtems, options.bsp)[0]
+    measure = {"heap": heap, "searches": searches, "idle": idle, "memory": memory}[options.what]
+    print(f"{bsp.name}: {options.what}\n{measure(bsp, pathlib.Path(options.build))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""As much of the Channel Access protocol as the measurements need: searches, and a circuit with channels and monitors."""
+
+import socket
+import struct
+
+MINOR = 13
+VERSION, EVENT_ADD, SEARCH, CREATE_CHAN = 0, 1, 6, 18
+DBR_DOUBLE, DBE_VALUE = 6, 1
+
+
+def message(command, payload=b"", data_type=0, count=0, first=0, second=0):
+    """A message: the header and the payload padded to 8 bytes."""
+    payload += b"\0" * (-len(payload) % 8)
+    return struct.pack(">HHHHII", command, len(payload), data_type, count, first, second) + payload
+
+
+def search(address, port, count):
+    """Sends so many searches, 20 a datagram, each after the answers to the last; returns how many were answered."""
+    answered = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        datagrams.settimeout(2)
+        for start in range(0, count, 20):
+            request = message(VERSION, count=MINOR)
+            for number in range(start, min(start + 20, count)):
+                name = f"ioc:catime{number % 10000:06}".encode() + b"\0"
+                request += message(SEARCH, name, 5, MINOR, number, number)
+            datagrams.sendto(request, (address, port))
+            want = min(20, count - start)
+            while want > 0:
+                try:
+                    reply = datagrams.recv(65536)
+                except TimeoutError:
+                    break
+                found = count_replies(reply, SEARCH)
+                answered += found
+                want -= found
+    return answered
+
+
+def count_replies(data, command):
+    """Messages of one command in a buffer of whole messages."""
+    found, at = 0, 0
+    while at + 16 <= len(data):
+        kind, size = struct.unpack_from(">HH", data, at)
+        found += kind == command
+        at += 16 + size
+    return found
+
+
+class Circuit:
+    """A circuit that creates channels and subscribes to them."""
+
+    def __init__(self, address, port):
+        self.socket = socket.create_connection((address, port), timeout=60)
+        self.socket.sendall(message(VERSION, count=MINOR))
+        self.data = b""
+        self.servers = {}
+        while not self.take():
+            pass
+
+    def create(self, number, name):
+        """Asks for a channel."""
+        self.socket.sendall(message(CREATE_CHAN, name.encode() + b"\0", 0, 0, number, MINOR))
+
+    def subscribe(self, number):
+        """Subscribes to a channel that was created."""
+        mask = struct.pack(">fffHxx", 0, 0, 0, DBE_VALUE)
+        self.socket.sendall(message(EVENT_ADD, mask, DBR_DOUBLE, 1, self.servers[number], number))
+
+    def take(self):
+        """Reads what is there; how many replies to create or subscribe it brought (1 for a version)."""
+        piece = self.socket.recv(65536)
+        if not piece:
+            raise ConnectionError("the server closed the circuit")
+        self.data += piece
+        found = 0
+        while len(self.data) >= 16:
+            command, size, _kind, _count, first, second = struct.unpack_from(">HHHHII", self.data)
+            if len(self.data) < 16 + size:
+                break
+            self.data = self.data[16 + size :]
+            found += command in (VERSION, CREATE_CHAN, EVENT_ADD)
+            if command == CREATE_CHAN:
+                self.servers[first] = second
+        return found
+
+    def wait_for(self, replies):
+        """Waits for so many replies."""
+        while replies > 0:
+            replies -= self.take()
+
+    def close(self):
+        """Closes the circuit."""
+        self.socket.close()
