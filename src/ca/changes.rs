@@ -33,10 +33,12 @@ impl<P: Provider> Server<P> {
         while let Some(notice) = self.provider.next_notice() {
             self.notice(notice);
         }
+        self.unpolled = false;
         for _ in 0..CHANGES_PER_CALL {
             let Some(change) = self.provider.next_change() else { return false };
             self.fan_out(change, admission, now);
         }
+        self.unpolled = true;
         true
     }
 

@@ -49,6 +49,8 @@ pub struct Server<P: Provider> {
     paused: bool,
     /// When time-outs were last looked at.
     swept_ms: u64,
+    /// The provider may have changes that [`Self::poll_changes`] has not taken.
+    pub(super) unpolled: bool,
 }
 
 impl<P: Provider> Server<P> {
@@ -67,6 +69,7 @@ impl<P: Provider> Server<P> {
             rates: Rates::new(),
             paused: false,
             swept_ms: 0,
+            unpolled: false,
         }
     }
 
@@ -260,9 +263,9 @@ impl<P: Provider> Server<P> {
         self.circuits.next_ready()
     }
 
-    /// [`Self::next_ready`] would return one.
+    /// [`Self::next_ready`] would return one, or [`Self::poll_changes`] has more to do: no time to wait.
     pub fn has_ready(&self) -> bool {
-        self.circuits.has_ready()
+        self.unpolled || self.circuits.has_ready()
     }
 
     /// Looks at the time-outs; circuits that are to be closed become ready.
@@ -320,6 +323,7 @@ impl<P: Provider> Server<P> {
         if self.circuits.get(id).is_none() {
             return;
         }
+        let writes = self.statistics.writes;
         let Some((mut turn, input)) = self.turn_of(slot, admission, now) else { return };
         if turn.output.used() == 0 {
             turn.session.progress_ms = now;
@@ -331,6 +335,7 @@ impl<P: Provider> Server<P> {
         if wanted {
             self.circuits.mark_ready(slot);
         }
+        self.unpolled |= self.statistics.writes != writes;
     }
 
     /// Everything that a turn of one circuit works with.

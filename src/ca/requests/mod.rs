@@ -137,6 +137,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
     /// Executes the requests at the start of `bytes`; returns how many bytes they were.
     fn requests_in(&mut self, bytes: &[u8], moved: &mut usize) -> (usize, Stop) {
         let budget = self.config.limits.turn_bytes as usize;
+        let queued = self.output.used();
         let largest = self.config.limits.max_array_bytes;
         let mut at = 0;
         let mut count = 0;
@@ -147,11 +148,11 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             if self.session.closing {
                 break Stop::Wait;
             }
-            if *moved >= budget {
+            // What has been read and what that has queued; nothing is sent meanwhile.
+            if *moved + at + (self.output.used() - queued) >= budget {
                 self.session.has_work = true;
                 break Stop::Wait;
             }
-            let before = self.output.used();
             if !self.output.has_room(SMALL_REPLY) {
                 self.stall();
                 break Stop::Wait;
@@ -185,8 +186,8 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             }
             at += whole;
             count += 1;
-            *moved += whole + self.output.used().saturating_sub(before);
         };
+        *moved += at + (self.output.used() - queued);
         self.statistics.requests += count;
         self.session.requests += count;
         (at, stop)

@@ -113,19 +113,21 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
     #[inline]
     fn value(&mut self, pv: PvId, dbr: Dbr, max_count: u32, reply: Header) -> Result<u32, Unread> {
         let extra = self.extra(pv, dbr);
-        let room = Room {
-            // Before V4.13 a count of 0 was the whole of the array.
-            whole: (!self.session.speaks(AUTOSIZE)).then_some(max_count),
-            long: self.session.speaks(LONG_HEADERS),
-            largest: self.config.limits.max_array_bytes,
-            admission: self.admission,
-        };
+        let session = &*self.session;
+        let (config, admission) = (self.config, self.admission);
         let output = &mut *self.output;
         self.provider
             .read(pv, |reading| {
                 if reply.count == 1 && send_number(dbr, reading, reply, output) {
                     return Ok(0);
                 }
+                let room = Room {
+                    // Before V4.13 a count of 0 was the whole of the array.
+                    whole: (!session.speaks(AUTOSIZE)).then_some(max_count),
+                    long: session.speaks(LONG_HEADERS),
+                    largest: config.limits.max_array_bytes,
+                    admission,
+                };
                 room.send(dbr, reading, &extra, reply, output)
             })
             .unwrap_or_else(|error| Err(Unread::Status(get_status(error))))

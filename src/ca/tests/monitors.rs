@@ -286,3 +286,21 @@ fn a_view_has_its_own_subscribers() {
     c.settle();
     assert_eq!(c.take().iter().map(|m| m.header.p2).collect::<Vec<_>>(), [2]);
 }
+
+#[test]
+fn there_is_no_time_to_wait_while_changes_are_to_be_taken() {
+    let mut c = Conversation::new();
+    let sid = c.create("ival", 1);
+    assert!(!c.server.has_ready() || c.server.next_ready().is_some());
+    while c.server.next_ready().is_some() {}
+    let write = request(Header::new(command::WRITE).typed(5, 1).ids(sid, 1), &[0; 4]);
+    c.server.receive_buffer(c.circuit)[..write.len()].copy_from_slice(&write);
+    c.server.received(c.circuit, write.len(), &AdmitAll, 0);
+    assert!(c.server.has_ready() && c.server.next_ready().is_none());
+    assert!(!c.server.poll_changes(&AdmitAll, 0) && !c.server.has_ready());
+    for n in 0..300 {
+        c.memory().set("ival", Values::Long(vec![n]));
+    }
+    assert!(c.server.poll_changes(&AdmitAll, 0) && c.server.has_ready());
+    assert!(!c.server.poll_changes(&AdmitAll, 0) && !c.server.has_ready());
+}
