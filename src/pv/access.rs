@@ -5,7 +5,7 @@ use super::array::{Array, Post, native_of};
 use super::boxed::{Boxed, made};
 use super::field::{FIELDS, Field, FieldType, Number, Store, View};
 use super::menu::Menu;
-use super::record::{MAX_STATES, Record, STATE_NAME, Value, flag};
+use super::record::{Record, STATE_NAME, Value, flag};
 use super::{MAX_NAME, PutError, RecordType};
 use crate::value::convert::{ConversionError, decode};
 use crate::value::{Elements, Limits, Metadata, NativeType, Reading, Severity, States, Text, WireElements};
@@ -124,8 +124,7 @@ fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
     if let FieldType::Menu(menu) = field.type_ {
         return Metadata { states: States(menu), ..Metadata::NONE };
     }
-    let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
-    let of_value = record.metadata(&mut labels);
+    let of_value = record.plain_metadata();
     let whole = range(record, field);
     let (display, control) = match field.store {
         Store::Number(
@@ -320,13 +319,9 @@ pub(super) fn put_value(
             decode(put, &Metadata::NONE, &mut new)?;
             *value = new[0];
         }
-        Value::State(..) => {
-            let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
-            let mut new = match &record.value {
-                Value::State(state, _) => [*state],
-                _ => [0],
-            };
-            decode(put, &record.metadata(&mut labels), &mut new)?;
+        Value::State(state, _) => {
+            let mut new = [*state];
+            record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
             if let Value::State(state, _) = &mut record.value {
                 *state = new[0];
             }

@@ -62,16 +62,19 @@ impl Database {
 
     /// Adds a record for each status that the source knows: `prefix:MEM_FREE` and so on.
     pub fn add_status(&mut self, prefix: &[u8], source: &dyn StatusSource) -> Result<(), AddError> {
+        let first = self.records.len();
         for (item, suffix) in status::items() {
-            if let Some(first) = status::sample(item, source, self.now) {
+            if let Some(sample) = status::sample(item, source, self.now) {
                 let mut name = Vec::new();
                 name.try_reserve_exact(prefix.len() + 1 + suffix.len()).map_err(|_| AddError::Memory)?;
                 name.extend_from_slice(prefix);
                 name.push(b':');
                 name.extend_from_slice(suffix.as_bytes());
-                self.add(&name, status::record(item, first)?)?;
+                self.add(&name, status::record(item, sample)?)?;
             }
         }
+        let start = if self.status.is_empty() { first } else { self.status.start };
+        self.status = start..self.records.len();
         Ok(())
     }
 

@@ -38,6 +38,8 @@ pub struct Database {
     pub(super) families: Vec<Family>,
     pub(super) names: Names,
     pub(super) watches: FieldWatches,
+    /// Where the records are that show a status.
+    pub(super) status: core::ops::Range<usize>,
     pub(super) head: u32,
     pub(super) tail: u32,
     pub(super) now: Stamp,
@@ -63,6 +65,7 @@ impl Database {
             families: Vec::new(),
             names: Names::default(),
             watches: FieldWatches::default(),
+            status: 0..0,
             head: NONE,
             tail: NONE,
             now: Stamp::UNSET,
@@ -110,9 +113,11 @@ impl Database {
 
     /// The record of this name or alias.
     pub(super) fn find_record(&self, name: &[u8]) -> Option<u32> {
-        self.names.find(name).or_else(|| {
-            self.families.iter().find_map(|family| Some(family.first + family.find(name)? as u32))
-        })
+        // A family looks at the length first, so that asking it costs other names nothing.
+        self.families
+            .iter()
+            .find_map(|family| Some(family.first + family.find(name)? as u32))
+            .or_else(|| self.names.find(name))
     }
 
     /// Looks a channel name up: a record, perhaps `.FIELD`, perhaps `$`. Constant time.

@@ -49,10 +49,10 @@ impl Family {
 
     /// The position of the member of this name.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
-        let digits = name.strip_prefix(&*self.base)?;
-        if digits.len() != DIGITS {
+        if name.len() != self.base.len() + DIGITS {
             return None;
         }
+        let digits = name.strip_prefix(&*self.base)?;
         let mut number = 0;
         for digit in digits {
             number = number * 10 + usize::from(digit.is_ascii_digit().then(|| digit - b'0')?);

@@ -210,31 +210,32 @@ impl Record {
         }
     }
 
-    /// The metadata of VAL; `labels` lends the room for the states' names.
-    pub(super) fn metadata<'a>(&'a self, labels: &'a mut [&'a [u8]; MAX_STATES]) -> Metadata<'a> {
+    /// The metadata of VAL of a record without states.
+    pub(super) fn plain_metadata(&self) -> Metadata<'static> {
         match (&self.value, &self.analog) {
-            (Value::State(_, states), _) => {
-                let count = match states {
-                    Some(states) => {
-                        for (state, label) in labels.iter_mut().enumerate() {
-                            *label = states.name(state);
-                        }
-                        states.count()
-                    }
-                    None => 0,
-                };
-                // A bo without names still has two states.
-                let bo = self.type_ == RecordType::Bo;
-                let count = if bo && count == 0 { 2 } else { count };
-                // As EPICS has it, a bo takes any number.
-                let control = Limits { lower: 0.0, upper: if bo { f64::from(u16::MAX) } else { 0.0 } };
-                Metadata { states: Labels(&labels[..count]), control, ..Metadata::NONE }
-            }
-            (Value::Text(_), _) => Metadata::NONE,
+            (Value::Text(_) | Value::State(..), _) | (Value::Long(_), None) => Metadata::NONE,
             (_, Some(analog)) => self.analog_metadata(analog),
             (Value::Double(_) | Value::Array(_), None) => Metadata { precision: Some(0), ..Metadata::NONE },
-            (Value::Long(_), None) => Metadata::NONE,
         }
+    }
+
+    /// Hands the metadata of VAL to `visit`, with the states' names.
+    pub(super) fn with_metadata<R>(&self, visit: impl FnOnce(&Metadata<'_>) -> R) -> R {
+        let Value::State(_, states) = &self.value else { return visit(&self.plain_metadata()) };
+        let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
+        let mut count = 0;
+        if let Some(states) = states {
+            for (state, label) in labels.iter_mut().enumerate() {
+                *label = states.name(state);
+            }
+            count = states.count();
+        }
+        let bo = self.type_ == RecordType::Bo;
+        // A bo without names still has two states.
+        let count = if bo && count == 0 { 2 } else { count };
+        // As EPICS has it, a bo takes any number.
+        let control = Limits { lower: 0.0, upper: if bo { f64::from(u16::MAX) } else { 0.0 } };
+        visit(&Metadata { states: Labels(&labels[..count]), control, ..Metadata::NONE })
     }
 
     fn analog_metadata(&self, analog: &Analog) -> Metadata<'static> {
@@ -265,21 +266,27 @@ impl Record {
     }
 
     /// Hands VAL to `visit`.
+    #[inline]
     pub(super) fn read<R>(&self, visit: impl FnOnce(&Reading<'_>) -> R) -> R {
-        let mut labels: [&[u8]; MAX_STATES] = [&[]; MAX_STATES];
-        let metadata = &self.metadata(&mut labels);
-        let number;
         let elements = match &self.value {
             Value::Double(value) => Elements::Double(core::slice::from_ref(value)),
             Value::Long(value) => Elements::Long(core::slice::from_ref(value)),
-            Value::State(state, _) if self.native() == NativeType::Long => {
-                number = i32::from(*state);
-                Elements::Long(core::slice::from_ref(&number))
-            }
-            Value::State(state, _) => Elements::Enum(core::slice::from_ref(state)),
+            Value::State(state, _) => return self.read_state(*state, visit),
             Value::Text(text) => Elements::String(core::slice::from_ref(&**text)),
             Value::Array(array) => array.elements(),
         };
+        let metadata = &self.plain_metadata();
         visit(&Reading { elements, alarm: self.alarm, stamp: self.stamp, metadata })
+    }
+
+    fn read_state<R>(&self, state: u16, visit: impl FnOnce(&Reading<'_>) -> R) -> R {
+        let number = i32::from(state);
+        let elements = match self.native() {
+            NativeType::Long => Elements::Long(core::slice::from_ref(&number)),
+            _ => Elements::Enum(core::slice::from_ref(&state)),
+        };
+        self.with_metadata(|metadata| {
+            visit(&Reading { elements, alarm: self.alarm, stamp: self.stamp, metadata })
+        })
     }
 }
