@@ -35,7 +35,7 @@ impl Notes {
         Notes { said: [None; REMEMBERED], next: 0, suppressed: 0 }
     }
 
-    /// Writes "CA client <peer>: <what>" unless that was said of this address less than a minute ago.
+    /// Writes `CA client <peer>: <what>` unless that was said of this address less than a minute ago.
     #[cold]
     pub(super) fn say(&mut self, peer: Peer, cause: Cause, now: u64, what: fmt::Arguments<'_>) {
         if self.is_news(peer.address, cause, now) {

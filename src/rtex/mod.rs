@@ -4,7 +4,7 @@
 //! A program that is quick on average still misses its deadline when it touches memory for the first time. On a system with
 //! paging the first write to a page costs a fault; the remedies (keep freed memory, lock it, touch heap and stack before the
 //! work begins) are one option bit each, so that each can be seen alone. RTEMS has no paging: there the same lines show
-//! 0 faults, and the tests of [`real`] show what is left: cold caches, and the search of a fragmented heap.
+//! 0 faults, and the tests of `real` show what is left: cold caches, and the search of a fragmented heap.
 //!
 //! The logic here touches no operating system: that is behind [`Platform`].
 

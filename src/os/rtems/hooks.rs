@@ -61,7 +61,7 @@ fn layout_matches() -> bool {
     }
     const EXPECTED: [u32; FACTS] = Configured::LAYOUT.facts();
     // SAFETY: a constant of `heap_access.c` with this very type.
-    let facts = unsafe { &*(&raw const rtems_ioc_heap_facts) };
+    let facts = unsafe { &rtems_ioc_heap_facts };
     let matches = facts.iter().zip(&EXPECTED).all(|(found, expected)| found == expected);
     KNOWN.store(if matches { YES } else { NO }, Ordering::Relaxed);
     matches
