@@ -33,6 +33,8 @@ use super::statistics::Statistics;
 
 /// How often time-outs are looked at.
 const SWEEP_MS: u64 = 5_000;
+/// Smallest buffer that every fixed reply fits into, in bytes.
+const MIN_BUFFER: usize = 1024;
 
 /// A Channel Access server over the process variables of `P`.
 pub struct Server<P: Provider> {
@@ -176,7 +178,7 @@ impl<P: Provider> Server<P> {
         } else if !admission.admits(self.client_cost()) || self.puts.reserve().is_err() {
             Err(Refusal::Memory)
         } else {
-            self.circuits.open(peer, limits.buffer_bytes as usize, limits.circuits, now)
+            self.circuits.open(peer, (limits.buffer_bytes as usize).max(MIN_BUFFER), limits.circuits, now)
         };
         match result {
             Ok(_) => {
@@ -281,7 +283,8 @@ impl<P: Provider> Server<P> {
             let over = |since: u64, limit: u32| limit > 0 && now.saturating_sub(since) >= u64::from(limit);
             let session = &mut circuit.session;
             let peer = session.peer;
-            let waiting = circuit.output.used() > 0;
+            // Replies that it does not take, or a put-callback that outlives its client.
+            let waiting = circuit.output.used() > 0 || session.half_closed;
             if !waiting {
                 session.progress_ms = now;
             }

@@ -175,3 +175,27 @@ fn deadlines_are_those_of_beacons_and_time_outs() {
     server.pause(false);
     assert!(server.beacon(100).is_some());
 }
+
+#[test]
+fn a_put_callback_that_never_ends_does_not_keep_the_circuit_of_a_client_that_is_gone() {
+    let mut c = with(Limits { stuck_ms: 30_000, ..Limits::HOSTED });
+    let sid = c.create("ival", 1);
+    c.memory().pv("ival").slow = true;
+    c.send(Header::new(command::WRITE_NOTIFY).typed(5, 1).ids(sid, 1), &[0; 4]);
+    c.server.peer_closed(c.circuit, &AdmitAll, 0);
+    c.server.tick(29_999);
+    assert!(!c.is_closing());
+    c.server.tick(36_000);
+    assert!(c.is_closing());
+    c.server.close(c.circuit);
+    assert_eq!(c.server.statistics().puts_in_progress, 0);
+}
+
+#[test]
+fn a_buffer_that_is_set_too_small_still_holds_every_reply() {
+    let mut c = with(Limits { buffer_bytes: 1, ..Limits::HOSTED });
+    let sid = c.create("eval", 1);
+    for data_type in 0..35 {
+        assert_eq!(c.read(sid, data_type, 1).header.p1, status::NORMAL);
+    }
+}
