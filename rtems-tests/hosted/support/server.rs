@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use super::circuit;
 use super::deadline::PATIENCE;
@@ -67,6 +68,9 @@ pub fn program() -> Command {
     process::command(env!("CARGO_BIN_EXE_rtems-ioc"))
 }
 
+/// A start under valgrind with a fragmented heap takes its time.
+const START_LIMIT: Duration = super::deadline::LONG_PATIENCE;
+
 /// How often a server is started anew because somebody took its port meanwhile.
 const ATTEMPTS: usize = 5;
 
@@ -99,7 +103,11 @@ impl Server {
                 .args(options);
             site.server(command)
         };
-        Self::start(start, known)
+        let server = Self::start(start, known)?;
+        // The echo service starts after the searches are answered, and is announced when it listens.
+        let last = format!(":{}", server.site.echo_port + ECHO_PORTS - 1);
+        server.process.wait_for_line(0, START_LIMIT, |line| line.contains(&last))?;
+        Ok(server)
     }
 
     /// softIoc with the records of `db`.
@@ -107,7 +115,7 @@ impl Server {
     /// # Errors
     /// If it does not come up.
     pub fn rsrv(clients: &Clients, db: &Path, known: &str) -> Result<Self, String> {
-        Self::softioc(clients.tool("softIoc"), db, known)
+        Self::softioc(|| clients.tool("softIoc"), db, known)
     }
 
     /// As [`Server::rsrv`], but not allowed to lock its memory, which softIoc does when it runs as root: untouched stacks
@@ -117,16 +125,18 @@ impl Server {
     /// If it does not come up.
     pub fn rsrv_unlocked(clients: &Clients, db: &Path, known: &str) -> Result<Self, String> {
         let tool = clients.tool("softIoc");
-        let mut command = process::command("prlimit");
-        command.args(["--memlock=0:0", "setpriv", "--bounding-set=-ipc_lock"]);
-        command.arg(tool.get_program()).args(tool.get_args());
-        Self::softioc(command, db, known)
+        let program = || {
+            let mut command = process::command("prlimit");
+            command.args(["--memlock=0:0", "setpriv", "--bounding-set=-ipc_lock"]);
+            command.arg(tool.get_program()).args(tool.get_args());
+            command
+        };
+        Self::softioc(program, db, known)
     }
 
-    fn softioc(program: Command, db: &Path, known: &str) -> Result<Self, String> {
+    fn softioc(program: impl Fn() -> Command, db: &Path, known: &str) -> Result<Self, String> {
         let start = |site: &Site| {
-            let mut command = Command::new(program.get_program());
-            command.args(program.get_args());
+            let mut command = program();
             // Its shell ends with its standard input, and the program with it.
             command.arg("-d").arg(db);
             site.server(command)
@@ -139,7 +149,7 @@ impl Server {
         for _ in 0..ATTEMPTS {
             let site = Site::new()?;
             let mut process = Process::start(command(&site))?;
-            let found = super::deadline::retry(PATIENCE, || {
+            let found = super::deadline::retry(START_LIMIT, || {
                 if process.ended().is_some() {
                     return Some(None);
                 }
