@@ -46,13 +46,14 @@ impl<'a, const WORD: usize, const BIG: bool> SliceMemory<'a, WORD, BIG> {
 
     fn array<const N: usize>(&self, address: usize) -> [u8; N] {
         let start = address.wrapping_sub(self.base);
-        self.bytes.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+        let place = self.bytes.get(start..start.wrapping_add(N));
+        place.and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
     }
 
     fn set_array<const N: usize>(&mut self, address: usize, value: [u8; N]) {
         let start = address.wrapping_sub(self.base);
-        if let Some(place) = self.bytes.get_mut(start..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = value;
+        if let Some(place) = self.bytes.get_mut(start..start.wrapping_add(N)) {
+            place.copy_from_slice(&value);
         }
     }
 }
