@@ -264,7 +264,7 @@ mod tests {
             control: Limits { lower: -5.0, upper: 5.0 },
             alarm: None,
             warning: Some(Limits { lower: -2.0, upper: 2.0 }),
-            states: States(&[]),
+            ..Metadata::NONE
         }
     }
 

@@ -65,6 +65,9 @@ pub(super) fn get<'a>(record: &'a Record, name: &'a [u8], field: &Field) -> Cont
         Store::StateSeverity(state) => {
             choice(states.map_or(Severity::None, |s| s.severities[usize::from(state)]))
         }
+        Store::StateRaw(state) => {
+            Content::Number(states.map_or(0.0, |s| f64::from(s.raw[usize::from(state)])))
+        }
         Store::UnknownSeverity => choice(states.map_or(Severity::None, |s| s.unknown)),
         Store::ChangeSeverity => choice(states.map_or(Severity::None, |s| s.change)),
         Store::Status => Content::Choice(record.alarm.status as u16),
@@ -251,6 +254,10 @@ pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> R
             let severity = severity(choice()?);
             record.states_mut().ok_or(WRONG)??.severities[usize::from(state)] = severity;
         }
+        Store::StateRaw(state) => {
+            let raw = number()? as u32;
+            record.states_mut().ok_or(WRONG)??.raw[usize::from(state)] = raw;
+        }
         Store::UnknownSeverity => record.states_mut().ok_or(WRONG)??.unknown = severity(choice()?),
         Store::ChangeSeverity => record.states_mut().ok_or(WRONG)??.change = severity(choice()?),
         Store::Undefined => record.set_flag(flag::UNDEFINED, number()? != 0.0),
@@ -321,6 +328,9 @@ pub(super) fn put_value(
         }
         Value::State(state, _) => {
             let mut new = [*state];
+            if put.from == NativeType::String && record.type_ == RecordType::Bo {
+                only_a_state(record, put)?;
+            }
             record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
             if let Value::State(state, _) = &mut record.value {
                 *state = new[0];
@@ -346,6 +356,15 @@ pub(super) fn put_value(
     }
     record.set_flag(flag::UNDEFINED, false);
     Ok(before)
+}
+
+/// A bo takes a state's name or number and nothing behind it, unlike an mbbo.
+fn only_a_state(record: &Record, put: &WireElements<'_>) -> Result<(), ConversionError> {
+    let text = trimmed(put.bytes);
+    let is_name = record.with_metadata(|metadata| metadata.states.0.contains(&text));
+    let digits = text.trim_ascii();
+    let digits = digits.strip_prefix(b"+").or(digits.strip_prefix(b"-")).unwrap_or(digits);
+    if is_name || digits.iter().all(u8::is_ascii_digit) { Ok(()) } else { Err(ConversionError::NotANumber) }
 }
 
 /// Whether the type has this field at all, as text that `$` can show.

@@ -56,6 +56,7 @@ pub enum Store {
     LimitSeverity(Limit),
     StateName(u8),
     StateSeverity(u8),
+    StateRaw(u8),
     UnknownSeverity,
     ChangeSeverity,
     Status,
@@ -167,6 +168,10 @@ const fn state_severity(name: &'static str, number: u8) -> Field {
     severity(name, MBBO, Store::StateSeverity(number))
 }
 
+const fn state_raw(name: &'static str, number: u8) -> Field {
+    row(name, MBBO, FieldType::UnsignedLong, Store::StateRaw(number), Put::Processes)
+}
+
 /// All fields. The position is the field's number in a view; VAL is 0.
 pub const FIELDS: &[Field] = &[
     row("VAL", ALL, FieldType::Value, Store::Value, Put::Processes),
@@ -261,6 +266,22 @@ pub const FIELDS: &[Field] = &[
     state_severity("TTSV", 13),
     state_severity("FTSV", 14),
     state_severity("FFSV", 15),
+    state_raw("ZRVL", 0),
+    state_raw("ONVL", 1),
+    state_raw("TWVL", 2),
+    state_raw("THVL", 3),
+    state_raw("FRVL", 4),
+    state_raw("FVVL", 5),
+    state_raw("SXVL", 6),
+    state_raw("SVVL", 7),
+    state_raw("EIVL", 8),
+    state_raw("NIVL", 9),
+    state_raw("TEVL", 10),
+    state_raw("ELVL", 11),
+    state_raw("TVVL", 12),
+    state_raw("TTVL", 13),
+    state_raw("FTVL", 14),
+    state_raw("FFVL", 15),
     row("NELM", ARRAY, FieldType::UnsignedLong, Store::MaxElements, Put::Never),
     row("NORD", ARRAY, FieldType::UnsignedLong, Store::Length, Put::Never),
     row("FTVL", ARRAY, FieldType::Menu(menu::ELEMENT_TYPE), Store::ElementType, Put::Never),

@@ -8,9 +8,13 @@ use super::boxed::{Boxed, made};
 use super::field::{Limit, Number};
 use super::{OutOfMemory, RecordType, ValueKind};
 use crate::value::{
-    Alarm, Elements, EventMask, Limits, Metadata, NativeType, Reading, Severity, Stamp, States as Labels,
-    Text,
+    Alarm, Elements, EventMask, IllegalState, Limits, Metadata, NativeType, Reading, Severity, Stamp,
+    States as Labels, Text,
 };
+
+/// EPICS's own words for numbers that are no state.
+const BO_ILLEGAL: IllegalState = IllegalState { from: 2, text: b"Illegal_Value" };
+const MBBO_ILLEGAL: IllegalState = IllegalState { from: 16, text: b"Illegal Value" };
 
 /// The most states a record can have.
 pub(super) const MAX_STATES: usize = 16;
@@ -51,6 +55,8 @@ pub(super) struct States {
     /// NUL-padded.
     pub(super) names: [[u8; STATE_NAME]; MAX_STATES],
     pub(super) severities: [Severity; MAX_STATES],
+    /// What hardware would get (ZRVL and so on): kept for who asks.
+    pub(super) raw: [u32; MAX_STATES],
     /// Of a state that has no number here (UNSV).
     pub(super) unknown: Severity,
     /// Of any change (COSV).
@@ -95,6 +101,7 @@ impl States {
     const NONE: States = States {
         names: [[0; STATE_NAME]; MAX_STATES],
         severities: [Severity::None; MAX_STATES],
+        raw: [0; MAX_STATES],
         unknown: Severity::None,
         change: Severity::None,
         last: 0,
@@ -103,6 +110,11 @@ impl States {
     pub(super) fn name(&self, state: usize) -> &[u8] {
         let name = &self.names[state];
         &name[..name.iter().position(|&b| b == 0).unwrap_or(STATE_NAME)]
+    }
+
+    /// Whether any state has a name or a raw value: an mbbo without is a mere number.
+    pub(super) fn is_defined(&self) -> bool {
+        self.count() > 0 || self.raw.iter().any(|raw| *raw != 0)
     }
 
     /// How many states there are: up to the last one with a name.
@@ -203,7 +215,11 @@ impl Record {
         match &self.value {
             Value::Double(_) => NativeType::Double,
             Value::Long(_) => NativeType::Long,
-            Value::State(_, states) if self.type_ == RecordType::Mbbo && states.is_none() => NativeType::Long,
+            Value::State(_, states)
+                if self.type_ == RecordType::Mbbo && !states.as_ref().is_some_and(|s| s.is_defined()) =>
+            {
+                NativeType::Long
+            }
             Value::State(..) => NativeType::Enum,
             Value::Text(_) => NativeType::String,
             Value::Array(array) => native_of(array.element_type).unwrap_or(NativeType::Double),
@@ -235,7 +251,8 @@ impl Record {
         let count = if bo && count == 0 { 2 } else { count };
         // As EPICS has it, a bo takes any number.
         let control = Limits { lower: 0.0, upper: if bo { f64::from(u16::MAX) } else { 0.0 } };
-        visit(&Metadata { states: Labels(&labels[..count]), control, ..Metadata::NONE })
+        let illegal_state = Some(if bo { &BO_ILLEGAL } else { &MBBO_ILLEGAL });
+        visit(&Metadata { states: Labels(&labels[..count]), control, illegal_state, ..Metadata::NONE })
     }
 
     fn analog_metadata(&self, analog: &Analog) -> Metadata<'static> {
@@ -261,7 +278,7 @@ impl Record {
             control: if drives { drive } else { display },
             alarm: limits(Number::Lolo, Limit::Llsv, Number::Hihi, Limit::Hhsv),
             warning: limits(Number::Low, Limit::Lsv, Number::High, Limit::Hsv),
-            states: Labels(&[]),
+            ..Metadata::NONE
         }
     }
 

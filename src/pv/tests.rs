@@ -235,6 +235,11 @@ fn states_have_names_and_severities() {
     assert_eq!(alarm(&mut database, "r"), Alarm { status: Status::State, severity: Severity::Minor });
     put(&mut database, "r", "1").unwrap();
     assert_eq!(get(&mut database, "r"), "");
+    put(&mut database, "r.ONVL", "8").unwrap();
+    assert_eq!(get(&mut database, "r.ONVL"), "8");
+    let (index, view) = database.find(b"r").unwrap();
+    database.put(index, view, &WireElements { from: NativeType::Enum, count: 1, bytes: &[0, 20] }).unwrap();
+    assert_eq!(get(&mut database, "r"), "Illegal Value");
     assert!(put(&mut database, "r", "3").is_err() && put(&mut database, "r", "slow").is_err());
 
     let mut database = with(RecordType::Bo);
@@ -247,6 +252,11 @@ fn states_have_names_and_severities() {
     assert_eq!(alarm(&mut database, "r"), Alarm { status: Status::ChangeOfState, severity: Severity::Major });
     put(&mut database, "r", "closed").unwrap();
     assert_eq!(alarm(&mut database, "r"), Alarm::NONE);
+    put(&mut database, "r", " 1 ").unwrap();
+    for refused in ["0.5", "1e0", "0x1", "2", "ope"] {
+        assert!(put(&mut database, "r", refused).is_err(), "{refused}");
+    }
+    assert_eq!(get(&mut database, "r"), "open");
 }
 
 #[test]

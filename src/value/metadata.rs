@@ -14,6 +14,15 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct States<'a>(pub &'a [&'a [u8]]);
 
+/// How a number that can be no state reads as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IllegalState {
+    /// The first such number.
+    pub from: u16,
+    /// The text.
+    pub text: &'static [u8],
+}
+
 /// Everything about a value that seldom changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Metadata<'a> {
@@ -31,6 +40,8 @@ pub struct Metadata<'a> {
     pub warning: Option<Limits>,
     /// State names of an enumeration; empty otherwise.
     pub states: States<'a>,
+    /// What the numbers beyond all states read as; without it, and below it, a state without a name reads as nothing.
+    pub illegal_state: Option<&'static IllegalState>,
 }
 
 impl Metadata<'_> {
@@ -43,5 +54,6 @@ impl Metadata<'_> {
         alarm: None,
         warning: None,
         states: States(&[]),
+        illegal_state: None,
     };
 }

@@ -16,7 +16,7 @@ mod wire_elements;
 pub use alarm::{Alarm, Severity, Status};
 pub use elements::{Elements, NativeType};
 pub use event::EventMask;
-pub use metadata::{Limits, Metadata, States};
+pub use metadata::{IllegalState, Limits, Metadata, States};
 pub use stamp::Stamp;
 pub use text::Text;
 pub use wire_elements::WireElements;

@@ -89,18 +89,10 @@ const RULES: &[(&str, u16, Rule)] = &[
     ("SHFT", R::Mbbo.bit(), Rule::Ignore),
 ];
 
-/// The raw values of the states of an mbbo.
-const RAW_STATES: [&str; 16] = [
-    "ZRVL", "ONVL", "TWVL", "THVL", "FRVL", "FVVL", "SXVL", "SVVL", "EIVL", "NIVL", "TEVL", "ELVL", "TVVL",
-    "TTVL", "FTVL", "FFVL",
-];
-
 /// The rule for a field of a record type, if there is one.
 pub(super) fn find(of: R, name: &[u8]) -> Option<Rule> {
-    let raw = of == R::Mbbo && RAW_STATES.iter().any(|raw| raw.as_bytes() == name);
     RULES
         .iter()
         .find(|(known, types, _)| known.as_bytes() == name && types & of.bit() != 0)
         .map(|(.., rule)| *rule)
-        .or_else(|| raw.then_some(Rule::Ignore))
 }

@@ -132,7 +132,11 @@ fn labels(values: &[u16], metadata: &Metadata<'_>, out: &mut [u8]) -> Result<(),
         return numbers(values, metadata, NativeType::String, out);
     }
     for (value, out) in values.iter().zip(out.as_chunks_mut::<{ Text::SIZE }>().0) {
-        let label = metadata.states.0.get(usize::from(*value)).copied().unwrap_or_default();
+        let label = match (metadata.states.0.get(usize::from(*value)), metadata.illegal_state) {
+            (Some(label), _) => label,
+            (None, Some(illegal)) if *value >= illegal.from => illegal.text,
+            (None, _) => &[],
+        };
         *out = *Text::truncated(label).0.wire();
     }
     Ok(())
@@ -141,6 +145,7 @@ fn labels(values: &[u16], metadata: &Metadata<'_>, out: &mut [u8]) -> Result<(),
 fn strings(values: &[Text], to: NativeType, out: &mut [u8]) -> Result<(), ConversionError> {
     match to {
         NativeType::String => each(values, out, |v| *v.wire()),
+        NativeType::Enum if values.is_empty() => {}
         NativeType::Enum => return Err(ConversionError::Unsupported),
         NativeType::Double => parsed(values, out, |t| parse::double(t).map(f64::to_be_bytes))?,
         NativeType::Float => parsed(values, out, |t| parse::float(t).map(f32::to_be_bytes))?,

@@ -7,7 +7,7 @@
 //! - a floating-point number beyond 32 bits saturates when it becomes an integer (C leaves it undefined: x86 yields
 //!   INT_MIN, PowerPC saturates); within 32 bits it narrows by its low bits, as on both;
 //! - a put is all or nothing: a bad string in an array leaves the array as it was;
-//! - a number as text for a `bo` may have something after it, as EPICS allows for `mbbo` only;
+//! - a number as text for a state may have something after it, as EPICS allows for `mbbo` (for `bo`, `pv` sees to it);
 //! - states without names read as numbers, where EPICS fails;
 //! - the number of a state, or of a CHAR, that a text wraps around (`-65535`) is refused for states, and allowed from
 //!   -255 to 255 for CHAR in gets too, where EPICS takes some types of CHAR as signed.
