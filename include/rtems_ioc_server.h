@@ -23,6 +23,13 @@ void rtems_ioc_register_commands(void);
 int rtems_ioc_command(const char *line);
 
 /*
+ * The Channel Access benchmark with this image as the client, called as EPICS's own catime(): `count` channels, all of the
+ * process variable `name`, or with `append` of `name`000000, 000001 ... Prints its rows; -1 when it could not run to its
+ * end. Where it searches: EPICS_CA_ADDR_LIST of the boot command line or environment, else the interfaces' broadcasts.
+ */
+int rtems_ioc_catime(const char *name, unsigned count, int append);
+
+/*
  * The echo server on TCP port 4445 in the calling task, as the tool of 2005 had it: serves one connection after the
  * other with a buffer of `bufsz` bytes (0: a default), sends back what it reads or, with `discard`, only reads.
  * Returns 0 after rtems_ioc_stop(), -1 when the port (stop the service first: `tcpecho stop`) or the memory is not to be

@@ -10,7 +10,7 @@ import boardlib
 
 # C files of both archives and of the image; network_<stack>.c comes with the BSP.
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
-SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/kernel.c"]
+SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
 
 

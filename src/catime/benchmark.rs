@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The tests in the original's order, with its numbers of operations and its reckoning of bytes.
 
-use super::client::{Client, ClientError};
+use super::client::Client;
+use super::error::ClientError;
 use super::names::{NameBuffer, Names};
 use super::network::Network;
 use super::payloads::{DataType, Payloads};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! One TCP connection to a server: bytes gathered for sending, messages found in what came.
 
-use super::client::ClientError;
+use super::error::ClientError;
 use crate::ca::wire::{Header, MINOR, command, padded};
 use crate::os::socket::{Address, SocketError, Stream};
 use alloc::vec::Vec;

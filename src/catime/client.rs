@@ -2,6 +2,7 @@
 //! Channels over one circuit per server: search, connect, put, get, and waiting for what is under way.
 
 use super::circuit::{Circuit, SEND_AT};
+use super::error::ClientError;
 use super::names::Names;
 use super::network::Network;
 use super::payloads::{DataType, Payloads};
@@ -10,40 +11,10 @@ use crate::ca::wire::{Header, MINOR, command, padded, status};
 use crate::os::Interest;
 use crate::os::socket::{Address, Descriptor, SocketError, Stream};
 use alloc::vec::Vec;
-use core::fmt;
 use core::hint::black_box;
 
-/// Why the client cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientError {
-    /// No memory for a channel, a circuit or an array.
-    NoMemory,
-    /// The circuit to this server broke.
-    Circuit(Address, SocketError),
-    /// The server sent what is no message.
-    Damaged(Address),
-    /// A search datagram could not be sent.
-    Search(SocketError),
-    /// The server would not create this channel, or has deleted it.
-    Channel(u32),
-    /// The reply did not come in time.
-    TimedOut,
-}
-
-impl fmt::Display for ClientError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClientError::NoMemory => f.write_str("no memory"),
-            ClientError::Circuit(peer, error) => write!(f, "circuit to {peer}: {error}"),
-            ClientError::Damaged(peer) => write!(f, "circuit to {peer}: damaged message"),
-            ClientError::Search(error) => write!(f, "name search: {error}"),
-            ClientError::Channel(channel) => {
-                write!(f, "channel {channel}: the server has no such channel any more")
-            }
-            ClientError::TimedOut => f.write_str("User specified timeout on IO operation expired"),
-        }
-    }
-}
+/// Bytes of the largest search reply; what does not fit is lost and asked for again.
+const REPLY: usize = 1472;
 
 /// Where a channel stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +90,10 @@ impl<'a, N: Network> Client<'a, N> {
     pub fn connect(&mut self, timeout_ns: Option<u64>) -> Result<(), ClientError> {
         let start = self.now_ns();
         let end = timeout_ns.map(|ns| start.saturating_add(ns));
-        let mut search = Search::new(start);
+        let mut search = Search::new(start).map_err(|_| ClientError::NoMemory)?;
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(REPLY).map_err(|_| ClientError::NoMemory)?;
+        buffer.resize(REPLY, 0);
         while self.ledger.owed > 0 {
             let now = self.now_ns();
             if end.is_some_and(|end| now >= end) {
@@ -128,7 +102,7 @@ impl<'a, N: Network> Client<'a, N> {
             while let Some(datagram) = search.next(&mut self.ledger.channels, &self.names, now) {
                 self.network.search(datagram).map_err(ClientError::Search)?;
             }
-            self.read_replies(&mut search)?;
+            self.read_replies(&mut search, &mut buffer)?;
             self.service()?;
             if self.ledger.owed > 0 {
                 let until = end.map_or(search.deadline_ns(), |end| end.min(search.deadline_ns()));
@@ -143,11 +117,9 @@ impl<'a, N: Network> Client<'a, N> {
     }
 
     /// Takes all search replies that have come, and creates their channels.
-    fn read_replies(&mut self, search: &mut Search) -> Result<(), ClientError> {
-        // The largest that a server sends; what does not fit is lost and asked for again.
-        let mut buffer = [0; 1472];
+    fn read_replies(&mut self, search: &mut Search, buffer: &mut [u8]) -> Result<(), ClientError> {
         loop {
-            match self.network.reply(&mut buffer) {
+            match self.network.reply(buffer) {
                 Ok((bytes, from)) => self.read_datagram(&buffer[..bytes], from, search)?,
                 Err(SocketError::Interrupted | SocketError::Refused) => {}
                 Err(SocketError::WouldBlock | SocketError::NoBuffers) => return Ok(()),

@@ -16,6 +16,7 @@ mod benchmark;
 mod circuit;
 mod client;
 mod command;
+mod error;
 #[cfg(feature = "hosted")]
 pub mod hosted;
 mod names;
@@ -26,8 +27,9 @@ mod search;
 mod spread;
 
 pub use benchmark::{Abort, run};
-pub use client::{Client, ClientError};
+pub use client::Client;
 pub use command::{Environment, command, open};
+pub use error::ClientError;
 pub use names::Names;
 pub use network::{Network, Sockets};
 pub use report::{Event, JsonReport, Operation, Outcome, Row, TableReport, TextReport, Values};

@@ -7,6 +7,8 @@
 
 use super::names::{NameBuffer, Names};
 use crate::ca::wire::{Header, MINOR, command, padded};
+use alloc::collections::TryReserveError;
+use alloc::vec::Vec;
 
 /// Bytes of a search datagram at most.
 const DATAGRAM: usize = 1024;
@@ -30,7 +32,7 @@ pub(super) trait Sought {
 /// State of the search for all channels of a run.
 #[derive(Debug)]
 pub(super) struct Search {
-    datagram: [u8; DATAGRAM],
+    datagram: Vec<u8>,
     /// Number of the last datagram.
     sequence: u32,
     /// Number of the first datagram of this try.
@@ -51,9 +53,13 @@ pub(super) struct Search {
 
 impl Search {
     /// The first try is due a little later: names are collected first.
-    pub(super) fn new(now_ns: u64) -> Search {
-        Search {
-            datagram: [0; DATAGRAM],
+    pub(super) fn new(now_ns: u64) -> Result<Search, TryReserveError> {
+        // Not on the stack: a shell of RTEMS has little.
+        let mut datagram = Vec::new();
+        datagram.try_reserve_exact(DATAGRAM)?;
+        datagram.resize(DATAGRAM, 0);
+        Ok(Search {
+            datagram,
             sequence: 0,
             first: 1,
             asked: 0,
@@ -64,7 +70,7 @@ impl Search {
             cursor: 0,
             rounds: 0,
             deadline_ns: now_ns.saturating_add(PERIOD_NS),
-        }
+        })
     }
 
     /// When [`Self::next`] will have something to send if no answer comes before.
@@ -179,7 +185,6 @@ impl Search {
 mod tests {
     use super::*;
     use alloc::vec;
-    use alloc::vec::Vec;
 
     #[derive(Clone, Default)]
     struct Probe {
@@ -219,7 +224,7 @@ mod tests {
     #[test]
     fn tries_double_while_all_is_answered() {
         let mut channels = vec![Probe::default(); 1000];
-        let mut search = Search::new(0);
+        let mut search = Search::new(0).unwrap();
         assert!(try_once(&mut search, &mut channels, PERIOD_NS - 1).is_empty());
         let mut sizes = Vec::new();
         let mut next = 0;
@@ -245,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_not_answered_is_asked_again_slower() {
         let mut channels = vec![Probe::default(); 3];
-        let mut search = Search::new(0);
+        let mut search = Search::new(0).unwrap();
         assert_eq!(try_once(&mut search, &mut channels, PERIOD_NS), [[0, 1, 2]]);
         channels[1].found = true;
         search.answer(Some(1));

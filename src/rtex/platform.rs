@@ -21,6 +21,9 @@ pub trait Block {
 
     /// Writes one byte in each `stride` bytes.
     fn touch(&mut self, stride: usize);
+
+    /// Throws it out of the data cache as far as a program may; false if it may not.
+    fn cool(&mut self) -> bool;
 }
 
 /// The operating system under the demonstration.
@@ -57,7 +60,4 @@ pub trait Platform {
 
     /// Locks all memory, present and future.
     fn lock_memory(&mut self) -> Result<(), Refused>;
-
-    /// Empties the data cache as far as a program may; false if it may not.
-    fn cool_cache(&mut self) -> bool;
 }

@@ -76,17 +76,14 @@ fn touch<P: Platform>(plan: &Plan, platform: &mut P, out: &mut dyn Write) -> fmt
     let Some(mut block) = platform.allocate(plan.heap) else {
         return writeln!(out, "malloc: no block of {} bytes", plan.heap);
     };
-    let bytes = block.fill(0);
-    let cooled = platform.cool_cache();
-    if !cooled {
+    block.fill(0);
+    if !block.cool() {
         writeln!(out, "the cache cannot be emptied here: both touches find it as it is")?;
     }
     for (round, what) in ["touch_cold_cache", "touch_warm_cache"].into_iter().enumerate() {
         let start = (platform.now_ns(), platform.faults());
-        for byte in bytes.iter_mut().step_by(TOUCH_STRIDE) {
-            *byte = byte.wrapping_add(1);
-        }
-        black_box(&mut *bytes);
+        block.touch(TOUCH_STRIDE);
+        black_box(&mut block);
         let ns = platform.now_ns().saturating_sub(start.0);
         report::line(out, ns, platform.faults().saturating_sub(start.1), what, Some(round))?;
     }

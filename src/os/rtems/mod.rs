@@ -18,6 +18,8 @@ mod interfaces;
 #[cfg(feature = "server")]
 mod kernel;
 #[cfg(feature = "server")]
+mod measure;
+#[cfg(feature = "server")]
 mod mutex;
 #[cfg(feature = "server")]
 mod services;

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
-use super::{Rtems, console, kernel};
+use super::{Rtems, console, kernel, measure};
 use crate::net::PoolAdmission;
 use crate::net::provider::Served;
 use crate::net::server::Server;
@@ -47,6 +47,7 @@ pub fn ioc() -> Option<&'static Ioc> {
         })
         .as_ref()?;
     shell::register(ioc);
+    shell::register_diagnosis(&measure::Kit);
     Some(ioc)
 }
 
