@@ -85,14 +85,44 @@ fn hundred_milliseconds() {
         "hundred_milliseconds",
         line,
         Manners::default(),
-        |fault| matches!(fault, Fault::LongPath { milliseconds } if (99.0..115.0).contains(milliseconds)),
+        |fault| matches!(fault, Fault::LongPath { milliseconds } if (99.0..200.0).contains(milliseconds)),
     );
 }
 
 #[test]
 fn duplex_mismatch() {
-    let line = Line { mismatch: true, ..Line::CLEAN };
+    let line = Line { half: Some(1), ..Line::CLEAN };
     case("duplex_mismatch", line, Manners::default(), |fault| *fault == Fault::DuplexMismatch);
+}
+
+#[test]
+fn duplex_mismatch_with_the_host_in_half() {
+    let line = Line { half: Some(0), ..Line::CLEAN };
+    case("duplex_mismatch_with_the_host_in_half", line, Manners::default(), |fault| {
+        *fault == Fault::DuplexMismatch
+    });
+}
+
+#[test]
+fn loss_both_ways() {
+    let line = Line { loss: [0.03, 0.03], ..Line::CLEAN };
+    case(
+        "loss_both_ways",
+        line,
+        Manners::default(),
+        |fault| matches!(fault, Fault::Loss { out, r#in } if *out > 0.01 && *r#in > 0.01),
+    );
+}
+
+#[test]
+fn heavy_loss_one_way() {
+    let line = Line { loss: [0.0, 0.05], ..Line::CLEAN };
+    case(
+        "heavy_loss_one_way",
+        line,
+        Manners::default(),
+        |fault| matches!(fault, Fault::Loss { out, r#in } if *out > 0.02 && *r#in < 0.01),
+    );
 }
 
 #[test]

@@ -30,13 +30,13 @@ pub struct Line {
     pub delay_ns: u64,
     /// Fraction of the frames lost on the way from station 0 to station 1, and back.
     pub loss: [f64; 2],
-    /// Station 1 is set to half duplex while station 0 is set to full duplex.
-    pub mismatch: bool,
+    /// This station is set to half duplex while the other one is set to full duplex.
+    pub half: Option<usize>,
 }
 
 impl Line {
     /// 100 Mbit/s, full duplex, no loss.
-    pub const CLEAN: Line = Line { rate: 100_000_000, delay_ns: 50_000, loss: [0.0; 2], mismatch: false };
+    pub const CLEAN: Line = Line { rate: 100_000_000, delay_ns: 50_000, loss: [0.0; 2], half: None };
 }
 
 /// A source and sink of packets: a TUN device, or a test's queue.
@@ -150,14 +150,14 @@ impl<S: Station> Relay<S> {
                 }
             },
         };
-        let half = self.line.mismatch && station == 1;
+        let half = self.line.half == Some(station);
         let bits = (packet.len() as u64).max(SHORTEST) * 8 + FRAME_BYTES * 8;
         let port = &self.ports[station];
         let mut start = port.free_at.max(port.empty_at).max(now.saturating_sub(CATCH_UP_NS));
         if half {
             // Carrier sense: wait for the end of what is coming in, then for the gap; whoever goes on sending is first.
             let gap = self.time(GAP_BITS) + self.roll(2000);
-            if let Some(other) = &self.ports[0].sending
+            if let Some(other) = &self.ports[1 - station].sending
                 && other.start <= start
                 && start < other.end + gap
             {
@@ -173,7 +173,7 @@ impl<S: Station> Relay<S> {
         let end = start + self.time(bits);
         let jam = self.time(JAM_BITS);
         let mut sending = Sending { packet, start, end, spoilt: false, attempts };
-        if self.line.mismatch
+        if self.line.half.is_some()
             && let Some(other) = &mut self.ports[1 - station].sending
             && other.start < end
             && start < other.end
@@ -195,8 +195,8 @@ impl<S: Station> Relay<S> {
         self.ports[station].tally.frames += 1;
         if sending.spoilt {
             self.ports[station].tally.collisions += 1;
-            if station == 1 {
-                self.collided(sending);
+            if self.line.half == Some(station) {
+                self.collided(station, sending);
             } else {
                 self.ports[station].tally.lost += 1;
             }
@@ -211,17 +211,17 @@ impl<S: Station> Relay<S> {
     }
 
     /// The half-duplex station met a collision: back off and try again, unless it came late.
-    fn collided(&mut self, sending: Sending) {
+    fn collided(&mut self, station: usize, sending: Sending) {
         let late = sending.end - sending.start > self.time(SLOT_BITS + JAM_BITS);
         let attempts = sending.attempts + 1;
         if late || attempts >= MOST_ATTEMPTS {
-            let tally = &mut self.ports[1].tally;
+            let tally = &mut self.ports[station].tally;
             tally.lost += 1;
             tally.late_collisions += u64::from(late);
             return;
         }
         let slots = self.roll(1 << attempts.min(10));
-        let port = &mut self.ports[1];
+        let port = &mut self.ports[station];
         port.free_at = sending.end + slots * (SLOT_BITS * 1_000_000_000 / self.line.rate);
         port.waiting = Some((sending.packet, attempts));
     }

@@ -56,20 +56,32 @@ fn collapse_with_loss_is_a_duplex_mismatch() {
     };
     assert_eq!(fault(collapsed), Fault::DuplexMismatch);
     // The way against the half-duplex station loses a little alone as well.
-    assert_eq!(
-        fault(|m| {
-            collapsed(m);
-            m.out.lost_out = 100
-        }),
-        Fault::DuplexMismatch
-    );
-    let verdict = {
-        let mut m = sound();
-        collapsed(&mut m);
-        judge(&m)
+    let some_alone = |m: &mut Measurements| {
+        collapsed(m);
+        m.out.lost_out = 100;
     };
+    assert_eq!(fault(some_alone), Fault::DuplexMismatch);
+    let mut m = sound();
+    collapsed(&mut m);
+    let verdict = judge(&m);
     assert!(verdict.summary.starts_with("looks like a duplex mismatch"));
     assert!(verdict.evidence.iter().any(|line| line.contains("keep 2 %")), "{:?}", verdict.evidence);
+}
+
+#[test]
+fn one_sided_collisions_are_a_duplex_mismatch_even_if_the_rate_only_halves() {
+    // What a run over the modelled line gave: the acknowledgements alone are enough to collide with.
+    let collisions = |lost_in: u32| {
+        move |m: &mut Measurements| {
+            (m.out, m.r#in, m.both) = (flow(25.2), flow(21.7), flow(9.2));
+            (m.out.lost_out, m.both.lost_out) = (2600, 2500);
+            (m.r#in.gaps_in, m.both.gaps_in) = (lost_in, lost_in);
+        }
+    };
+    assert_eq!(fault(collisions(330)), Fault::DuplexMismatch);
+    // One way sound, or both about as lossy: not two stations that disagree.
+    assert!(matches!(fault(collisions(0)), Fault::Loss { .. }));
+    assert!(matches!(fault(collisions(1500)), Fault::Loss { .. }));
 }
 
 #[test]
