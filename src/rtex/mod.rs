@@ -41,6 +41,9 @@ const HEAP_TEST: usize = 10 * MIB;
 /// Stack of the stack test where the stack is large, bytes.
 const STACK_TEST: usize = 7 * MIB;
 
+/// Stack of the functions between [`Plan::scaled`] and the recursion, bytes.
+const FRAMES_BETWEEN: usize = 1024;
+
 /// What to do, and how large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -55,13 +58,15 @@ pub struct Plan {
 impl Plan {
     /// Sizes of the original (10 MiB, 7 MiB) where they fit, less where memory or the stack is smaller.
     ///
-    /// A size that the user asked for is kept: [`run`] refuses it if it does not fit.
+    /// A size that the user asked for is kept: [`run`] refuses it if it does not fit. A size found here leaves room for the
+    /// frames between this call and the recursion.
     pub fn scaled(options: u32, heap: Option<usize>, stack: Option<usize>, platform: &impl Platform) -> Plan {
         let largest = platform.largest_block();
         Plan {
             options,
             heap: heap.unwrap_or(HEAP_TEST.min(largest / 4)),
-            stack: stack.unwrap_or(STACK_TEST.min(stack::usable(platform.stack()))),
+            stack: stack
+                .unwrap_or(STACK_TEST.min(stack::usable(platform.stack()).saturating_sub(FRAMES_BETWEEN))),
         }
     }
 

@@ -27,13 +27,17 @@ pub fn cpu_time() -> Option<CpuTime> {
     Some(time)
 }
 
+/// Name and version of the kernel.
+pub fn version() -> &'static str {
+    // SAFETY: a C string of the kernel that stays for ever.
+    unsafe { CStr::from_ptr(rtems_ioc_kernel_version()) }.to_str().unwrap_or("RTEMS")
+}
+
 /// Who this is.
 pub fn identity() -> Identity {
-    // SAFETY: a C string of the kernel that stays for ever.
-    let version = unsafe { CStr::from_ptr(rtems_ioc_kernel_version()) };
     Identity {
         host: Text::from(setting("name").unwrap_or("rtems-ioc")),
-        kernel: Text::from(version.to_str().unwrap_or("RTEMS")),
+        kernel: Text::from(version()),
         processors: Some(1),
         process: None,
     }

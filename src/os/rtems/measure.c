@@ -5,7 +5,6 @@
 
 #include <rtems.h>
 #include <rtems/rtems/cache.h>
-#include <rtems/score/percpu.h>
 #include <rtems/score/threadimpl.h>
 
 #include "measure.h"
@@ -44,12 +43,31 @@ size_t rtems_ioc_tasks(struct rtems_ioc_task *tasks, size_t room)
   return list.count;
 }
 
+struct stack {
+  rtems_id task;
+  uintptr_t lowest;
+  size_t bytes;
+};
+
+static bool find(rtems_tcb *thread, void *argument)
+{
+  struct stack *stack = argument;
+
+  if (thread->Object.id != stack->task) {
+    return false;
+  }
+  stack->lowest = (uintptr_t) thread->Start.Initial_stack.area;
+  stack->bytes = thread->Start.Initial_stack.size;
+  return true;
+}
+
 void rtems_ioc_stack(uintptr_t *lowest, size_t *bytes)
 {
-  const Thread_Control *self = _Thread_Get_executing();
+  struct stack stack = { rtems_task_self(), 0, 0 };
 
-  *lowest = (uintptr_t) self->Start.Initial_stack.area;
-  *bytes = self->Start.Initial_stack.size;
+  rtems_task_iterate(find, &stack);
+  *lowest = stack.lowest;
+  *bytes = stack.bytes;
 }
 
 /* The stack checker fills a stack with this byte; a guard of 16 other bytes lies at its low end. */

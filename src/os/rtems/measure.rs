@@ -6,7 +6,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use core::fmt::{self, Write};
+use core::fmt::Write;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
@@ -50,12 +50,12 @@ unsafe extern "C" {
 pub struct Kit;
 
 impl Diagnosis for Kit {
-    fn rtex(&self, mut out: &mut dyn Write, arguments: &[&str]) -> i32 {
+    fn rtex(&self, out: &mut dyn Write, arguments: &[&str]) -> i32 {
         // In RTEMS's own test format, so that a tester can run it; it is no test that could fail.
         let begun = write!(
             out,
             "\n*** BEGIN OF TEST IOC RTEX ***\n*** TEST VERSION: {}\n*** TEST STATE: BENCHMARK\n*** TEST BUILD: {}\n",
-            kernel::identity().kernel,
+            kernel::version(),
             config::BSP_NAME
         );
         let status = rtex::command(&mut Board, out, arguments);
