@@ -89,7 +89,7 @@ fn the_model_repeats_what_rtems_did() {
         match operation {
             0..45 if live[slot] == 0 => {
                 let (mut alignment, mut boundary) = (0, 0);
-                if recorder.random() % 4 == 0 {
+                if recorder.random().is_multiple_of(4) {
                     alignment = 1 << (recorder.random() % 11);
                     if recorder.random() % 2 == 1 {
                         boundary = 1 << (6 + recorder.random() % 7);
