@@ -24,6 +24,9 @@ const GROWTH: f64 = 2.0;
 /// The half-duplex end loses its own frames by late collisions, and a few of those that it should hear: each way loses, one
 /// this much more than the other. Measured over the modelled line: 3.9 and more; 3 % of random loss each way: 1.7 at most.
 const ONE_SIDED: f64 = 2.5;
+/// A way that loses so much and is the faster one all the same loses what the other way's acknowledgements collide with:
+/// random loss of a tenth leaves TCP next to nothing.
+const FAST_AND_LOSSY: f64 = 0.1;
 /// A message that takes so much longer than a byte waits for a timer: the shortest delayed-ACK timer in use is 40 ms
 /// (Linux), the longest 200 ms (BSD), milliseconds.
 const DELAYED_ACK: [f64; 2] = [30.0, 260.0];
@@ -166,7 +169,10 @@ fn duplex_mismatch(m: &Measurements) -> Option<Finding> {
         (out.min(r#in), out.max(r#in))
     };
     let one_sided = less >= COLLISION_LOSS && more >= ONE_SIDED * less;
-    let collapsed = together < COLLAPSE * alone && grown || together < WEAK_COLLAPSE * alone && one_sided;
+    let loss_of_faster =
+        if m.out.megabits() > m.r#in.megabits() { m.out.loss_out() } else { m.r#in.loss_in() };
+    let collides = grown || loss_of_faster >= FAST_AND_LOSSY;
+    let collapsed = together < COLLAPSE * alone && collides || together < WEAK_COLLAPSE * alone && one_sided;
     if !collapsed {
         return None;
     }

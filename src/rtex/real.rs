@@ -52,7 +52,8 @@ pub(super) fn run<P: Platform>(
         fragments.holes
     )?;
     search(platform, out, 0)?;
-    // What was freed last is found first: after one large block went back, the search need not pass the holes.
+    // A large block that goes back joins the free space behind it, so the search passes as many holes as before: touching the
+    // heap is no remedy here, and the second figure shows it.
     if super::prefault_heap(plan.heap, platform).is_none() {
         writeln!(out, "malloc: no block of {} bytes", plan.heap.saturating_mul(2))?;
     }

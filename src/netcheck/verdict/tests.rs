@@ -85,6 +85,24 @@ fn one_sided_collisions_are_a_duplex_mismatch_even_if_the_rate_only_halves() {
 }
 
 #[test]
+fn a_fast_way_that_loses_much_is_a_duplex_mismatch() {
+    // Another run over the modelled line: hardly anything came the other way, so its loss is not known well.
+    let run = |m: &mut Measurements| {
+        (m.out, m.r#in, m.both) = (flow(33.1), flow(0.1), flow(0.4));
+        (m.out.segments_out, m.out.lost_out) = (3611, 848);
+        (m.r#in.segments_in, m.r#in.gaps_in) = (61, 9);
+        (m.both.segments_out, m.both.lost_out, m.both.segments_in, m.both.gaps_in) = (517, 200, 343, 48);
+    };
+    assert_eq!(fault(run), Fault::DuplexMismatch);
+    // Both ways lose alike, and the faster one less than a tenth: only loss.
+    let slow = fault(|m| {
+        run(m);
+        (m.out.lost_out, m.both.lost_out) = (289, 41);
+    });
+    assert!(matches!(slow, Fault::Loss { .. }), "{slow:?}");
+}
+
+#[test]
 fn loss_names_its_way_and_rate() {
     let Fault::Loss { out, r#in } = fault(|m| {
         m.out.lost_out = 100;

@@ -70,23 +70,28 @@ void rtems_ioc_stack(uintptr_t *lowest, size_t *bytes)
   *bytes = stack.bytes;
 }
 
-/* The stack checker fills a stack with this byte; a guard of 16 other bytes lies at its low end. */
+/* The stack checker fills a stack with this byte; a guard of its own lies at the low end, of a size that depends on the CPU. */
 #define UNUSED_BYTE 0xa5
-#define GUARD_BYTES 16
+#define LARGEST_GUARD 256
 
 size_t rtems_ioc_stack_used(void)
 {
   uintptr_t lowest;
   size_t bytes;
-  size_t at = GUARD_BYTES;
+  size_t at = 0;
+  size_t guard;
   const volatile unsigned char *stack;
 
   rtems_ioc_stack(&lowest, &bytes);
   stack = (const volatile unsigned char *) lowest;
+  while (at < bytes && at < LARGEST_GUARD && stack[at] != UNUSED_BYTE) {
+    ++at;
+  }
+  guard = at;
   while (at < bytes && stack[at] == UNUSED_BYTE) {
     ++at;
   }
-  return at == GUARD_BYTES ? 0 : bytes - at;
+  return at == guard ? 0 : bytes - at;
 }
 
 void rtems_ioc_cool(const void *begin, size_t bytes)
