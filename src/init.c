@@ -23,6 +23,7 @@ static rtems_task Init(rtems_task_argument unused)
   selftest_register();
   heapbench_register();
   if (rtems_ioc_network_start() == 0) {
+    rtems_ioc_sntp_start();
     rtems_ioc_start();
   }
   rtems_shell_init(

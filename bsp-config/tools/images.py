@@ -12,6 +12,8 @@ import boardlib
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
 SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
+# What every network stack shares.
+NETWORK_SOURCES = ["src/os/rtems/interfaces.c", "src/os/rtems/sntp.c"]
 
 
 def step(bld, text, **arguments):
@@ -35,7 +37,8 @@ def build(bld, bsp, hooks):
     variant = bsp.variant
     rust_sources = bld.path.ant_glob("src/**/*.rs rtems-sys/** Cargo.toml Cargo.lock rust-toolchain.toml", excl="**/target")
     settings = [bld.path.make_node(str(bsp.config_path.relative_to(boardlib.ROOT)))]
-    tools = bld.path.ant_glob("bsp-config/tools/*.py bsp-config/*.json")
+    # What the archives depend on; a change of this file compiles nothing in Rust again.
+    tools = bld.path.ant_glob("bsp-config/tools/boardlib.py bsp-config/tools/bsps.py bsp-config/*.json")
 
     header = f"{variant}/rtems_ioc_bsp.h"
     constants = f"{variant}/rtems_ioc_bsp.rs"
@@ -62,7 +65,7 @@ def build(bld, bsp, hooks):
 
     common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
     server = objects(SERVER_SOURCES)
-    network = [f"src/os/rtems/network_{bsp.stack}.c"] + (["src/os/rtems/interfaces.c"] if bsp.stack != "none" else [])
+    network = [f"src/os/rtems/network_{bsp.stack}.c"] + NETWORK_SOURCES * (bsp.stack != "none")
     rest = objects(IMAGE_SOURCES + network + test_sources(bld))
 
     legacy = ["legacy-network"] if bsp.stack == "legacy" else []

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -14,6 +15,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ECHO, CA = 4445, 5064
+# QEMU's user network leads this address to the host's 127.0.0.1.
+GATEWAY = "10.0.2.2"
+# Seconds from 1900 to 1970.
+NTP_TO_UNIX = 2208988800
 PORTS = [("tcp", ECHO), ("tcp", ECHO + 1), ("tcp", ECHO + 2), ("tcp", CA), ("udp", CA)]
 
 
@@ -123,6 +128,39 @@ def unset_clock(clients, _machine):
     check("undefined" in text or "1990" in text, text)
 
 
+def sntp(clients, machine):
+    """The clock by SNTP from a server on this host; after it the stamps are right."""
+    done = threading.Event()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        try:
+            server.bind(("127.0.0.1", 123))
+        except OSError as why:
+            raise Skip(f"port 123: {why}") from why
+        server.settimeout(0.2)
+
+        def answer():
+            while not done.is_set():
+                try:
+                    question, peer = server.recvfrom(100)
+                except TimeoutError:
+                    continue
+                now = time.time() + NTP_TO_UNIX
+                stamp = struct.pack(">II", int(now), int(now % 1 * (1 << 32)))
+                server.sendto(b"\x24\x01\0\0" + bytes(20) + question[40:48] + stamp + stamp, peer)
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        try:
+            shown = machine.command(f"clock {GATEWAY}")
+        finally:
+            done.set()
+            thread.join()
+    check("UTC, set" in shown, shown)
+    text = clients.run("caget", "-t", "-s", "ioc:HEARTBEAT") + clients.run("caget", "-a", "ioc:UPTIME")
+    check(time.strftime("%Y-%m-%d", time.localtime()) in text, text)
+    return shown.strip().splitlines()[-1]
+
+
 def catime(count):
     """EPICS's own benchmark."""
 
@@ -213,6 +251,7 @@ TESTS = [
     ("catime-1000", catime(1000), False),
     ("catime-10000", catime(10000), True),
     ("casrv-restart", casw, False),
+    ("sntp", sntp, False),
     ("tcpecho-16MB", echo(16), False),
     ("many-circuits", many_circuits, False),
     ("caget-at-the-end", caget, False),

@@ -12,7 +12,8 @@ sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 import bsps  # noqa: E402
 
 NETWORK_TESTS = {"caget", "caput", "camonitor", "catime-1000", "tcpecho-16MB"}
-HOST_TESTS = NETWORK_TESTS | {"boot", "machine", "unset-clock", "catime-10000", "casrv-restart", "many-circuits", "caget-at-the-end"}
+OTHER_TESTS = {"unset-clock", "catime-10000", "casrv-restart", "sntp", "many-circuits", "caget-at-the-end"}
+HOST_TESTS = NETWORK_TESTS | OTHER_TESTS | {"boot", "machine"}
 
 
 def verdict(results):

@@ -18,7 +18,10 @@ const char *rtems_ioc_setting(const char *name);
 /* Brings the network up; 0 when sockets can be used. */
 int rtems_ioc_network_start(void);
 
-/* A line for `casr` and the boot messages: addresses and how they came. */
+/* Sets the clock by SNTP when a server is known, keeps it, and registers the command `clock`. */
+void rtems_ioc_sntp_start(void);
+
+/* Addresses and how they came, in one line. */
 const char *rtems_ioc_network_status(void);
 
 /* Registers the command `selftest` (rtems-tests/target). */

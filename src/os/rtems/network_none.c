@@ -21,6 +21,10 @@ int rtems_ioc_network_start(void)
   return -1;
 }
 
+void rtems_ioc_sntp_start(void)
+{
+}
+
 const char *rtems_ioc_network_status(void)
 {
   return "no network in this image";
