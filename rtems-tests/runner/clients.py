@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -83,7 +84,7 @@ def check(condition, text):
 
 def caget(clients, _machine):
     """Status values and an array-free scalar by caget, plain and with time."""
-    text = clients.run("caget", "ioc:MEM_FREE", "ioc:UPTIME", "ioc:catime")
+    text = clients.run("caget", "-w", "10", "ioc:MEM_FREE", "ioc:UPTIME", "ioc:catime")
     values = re.findall(r"ioc:MEM_FREE\s+(\S+)", text)
     check(values and float(values[0]) > 1e6, text)
     return f"MEM_FREE {values[0]}"
@@ -107,6 +108,7 @@ def camonitor(clients, _machine):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     try:
         time.sleep(1.5)
@@ -115,7 +117,8 @@ def camonitor(clients, _machine):
             time.sleep(0.3)
         time.sleep(0.7)
     finally:
-        process.terminate()
+        # camonitor may be a script around the program: end both.
+        os.killpg(process.pid, signal.SIGTERM)
     text = process.communicate(timeout=10)[0]
     for value in ("11", "12", "13"):
         check(re.search(rf"\s{value}\b", text), text)
@@ -164,12 +167,12 @@ def sntp(clients, machine):
 def catime(count):
     """EPICS's own benchmark."""
 
-    def run(clients, _machine):
+    def run(clients, machine):
         text = clients.run("catime", "ioc:catime", str(count), "1", seconds=400)
         tries = re.search(r"Search tries per chan - mean = (\S+) .*max = (\S+)", text)
         connect = re.search(r"Channel Connect Test.*?Per Op,\s*(\S+) uS", text, re.S)
         check(tries and connect and "Free Channel Test" in text, text[-400:])
-        check(float(tries[1]) < 1.05, f"search tries {tries[1]}")
+        check(float(tries[1]) <= machine.search_tries, f"search tries {tries[1]}")
         return f"connect {connect[1]} us per channel, search tries {tries[1]}"
 
     run.__doc__ = f"catime with {count} channels."

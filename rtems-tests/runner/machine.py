@@ -31,6 +31,7 @@ class Machine:
             "forwards": forwards(ports),
         }
         command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
+        self.search_tries = bsp.config["emulator"].get("search_tries", 1.0)
         self.wake = bsp.config["emulator"].get("wake", "").encode()
         self.log = pathlib.Path(image).with_suffix(".console").open("wb")
         self.text = b""
@@ -90,6 +91,6 @@ class Machine:
     def command(self, line, seconds=30):
         """Runs one shell command; returns what it printed, without echo and prompt."""
         self.send(line.encode() + b"\n")
-        self.until(re.escape(line.encode()) + rb"\r?\n", seconds)
+        # Log lines may come between the characters of the echo, so only the prompt is waited for.
         shown = self.until(re.escape(PROMPT), seconds)
-        return shown[: -len(PROMPT)].replace("\r", "")
+        return shown[: -len(PROMPT)].replace("\r", "").partition("\n")[2]
