@@ -6,7 +6,7 @@ use super::measurements::Measurements;
 use super::{acks, round_trips};
 use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
 /// Measures everything against the services of a host: echo on `port`, discard and source on the next two.
@@ -46,14 +46,14 @@ pub struct Progress {
     shown: bool,
     start: Instant,
     /// When to write again, milliseconds since the start.
-    next: AtomicU64,
+    next: AtomicU32,
 }
 
 impl Progress {
     /// Shows it if `wanted`, and only on a terminal.
     pub fn new(wanted: bool) -> Progress {
         let shown = wanted && std::io::stderr().is_terminal();
-        Progress { shown, start: Instant::now(), next: AtomicU64::new(0) }
+        Progress { shown, start: Instant::now(), next: AtomicU32::new(0) }
     }
 
     fn bytes(&self, what: &str, bytes: u64, of: u64) {
@@ -62,7 +62,7 @@ impl Progress {
 
     /// Writes at most four times a second.
     fn show(&self, text: impl FnOnce() -> String) {
-        let now = self.start.elapsed().as_millis() as u64;
+        let now = self.start.elapsed().as_millis() as u32;
         if !self.shown || now < self.next.load(Ordering::Relaxed) {
             return;
         }
