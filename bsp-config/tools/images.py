@@ -91,6 +91,14 @@ def build(bld, bsp, hooks):
         arguments += ["--no-altivec"] if bsp.arch == "powerpc" and not bsp.config["image"]["altivec"] else []
         return guarded(lambda: (boardlib.run_gates(arguments), task.outputs[0].write("passed\n")))
 
+    # The pool archive alone, with the flags and without: what an EPICS image does with it.
+    pool = objects(["rtems-tests/pool-image/pool_image.c"])
+    for name, symbols in (("pool-tracker.exe", boardlib.WRAPPED), ("pool-search.exe", [])):
+        flags = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in symbols)]
+        command = shlex.join(flags) + " ${SRC} -o ${TGT}"
+        inputs = [*pool, archives["librtems_ioc_pool.a"]]
+        step(bld, f"{bsp.name}: link {name}", rule=command, source=inputs, target=f"{variant}/{name}", cwd=bld.bldnode)
+
     gates = bld.path.ant_glob("rtems-tests/gates/*")
     step(bld, f"{bsp.name}: gates", rule=check_image, source=[image, *gates], target=f"{variant}/gates.ok")
     form(bld, bsp, image)

@@ -75,6 +75,23 @@ def self_tests(machine, report, wanted, limit):
         report.add(name, "failed" if difference else "passed", difference or figures)
 
 
+def pool_images(bsp, report, build):
+    """The images of the pool archive alone: linked with the --wrap flags the tracker answers, without them the search."""
+    for how in ("tracker", "search"):
+        name = f"pool-{how}"
+        image = build / bsp.variant / f"{name}.exe"
+        if bsp.config["image"]["form"] != "elf" or not image.exists():
+            report.add(name, "skipped", f"no {image.name} for this emulator")
+            continue
+        try:
+            with Machine(bsp, image) as machine:
+                shown = machine.until(rb"END OF TEST IOC pool-image|FAILED", 120)
+            right = "END OF TEST" in shown and f"answers by {how}" in shown
+            report.add(name, "passed" if right else "failed", "" if right else shown[-200:])
+        except MachineError as why:
+            report.add(name, "failed", str(why)[-300:])
+
+
 def network_tests(machine, report, wanted, quick):
     """The clients on the host."""
     clients = host.Clients(host.find_clients())
@@ -114,6 +131,8 @@ def run_image(bsp, build, wanted, quick):
                 self_tests(machine, report, wanted, bsp.config["emulator"]["time_limit"])
                 if bsp.stack != "none":
                     network_tests(machine, report, wanted, quick)
+            if not wanted or wanted & {"pool-tracker", "pool-search"}:
+                pool_images(bsp, report, build)
         except (MachineError, OSError) as why:
             report.add("machine", "failed", str(why)[:400])
     report.write(build / bsp.variant / "results.json", facts)
