@@ -33,7 +33,7 @@ pub fn open<S: System>(system: S, environment: &Environment<'_>) -> Result<Socke
     Sockets::open(system, addresses, user, host).map_err(|error| alloc::format!("search socket: {error}"))
 }
 
-/// Runs `catime [--table] NAME [COUNT [APPEND]]`. Failed if it could not run or the server reported
+/// Runs `catime [--table] [--at ADDRESS[:PORT]] NAME [COUNT [APPEND]]`. Failed if it could not run or the server reported
 /// errors.
 pub fn command<S: System>(
     system: S,
@@ -45,6 +45,17 @@ pub fn command<S: System>(
         ["--table", words @ ..] => (true, words),
         words => (false, words),
     };
+    // A shell of RTEMS may have no way to set a variable.
+    let (server, words) = match words {
+        ["--at", server, words @ ..] => (Some(*server), words),
+        words => (None, words),
+    };
+    let get = |name: &str| match (server, name) {
+        (Some(server), "EPICS_CA_ADDR_LIST") => Some(String::from(server)),
+        (Some(_), "EPICS_CA_AUTO_ADDR_LIST") => Some(String::from("NO")),
+        (_, name) => (environment.get)(name),
+    };
+    let environment = &Environment { get: &get, resolve: environment.resolve };
     let arguments = match Arguments::parse(words) {
         Ok(arguments) => arguments,
         Err(text) => {

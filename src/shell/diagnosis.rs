@@ -50,7 +50,7 @@ pub(super) const RTEX: Command = Command {
 pub(super) const CATIME: Command = Command {
     name: "catime",
     topic: TOPIC,
-    usage: "catime NAME [COUNT [APPEND]]  Channel Access benchmark, this side being the client",
+    usage: "catime [--table] [--at ADDR] NAME [COUNT [APPEND]]   Channel Access benchmark, as the client",
     run: |out, arguments| with(out, |diagnosis, out| diagnosis.catime(out, arguments)),
 };
 
