@@ -8,7 +8,8 @@ LIMIT = 20.0
 
 
 def connected(name, **options):
-    pv = epics.PV(name, connection_timeout=LIMIT, **options)
+    # Without a monitor a get asks the server; with one, an update that comes late would overwrite what was read.
+    pv = epics.PV(name, connection_timeout=LIMIT, **{"auto_monitor": False, **options})
     assert pv.wait_for_connection(timeout=LIMIT), name
     return pv
 
