@@ -36,7 +36,8 @@ impl Index {
     #[inline(always)]
     pub const fn class_of(size: usize) -> usize {
         let shift = (size | 32).ilog2() as usize - 5;
-        (shift << 5) + (size >> shift)
+        // The mask changes nothing; it shows the compiler that a class is below CLASSES.
+        (shift << 5) + ((size >> shift) & 63)
     }
 
     /// The smallest size in `class`.

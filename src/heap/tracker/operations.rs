@@ -128,7 +128,8 @@ impl<V: Version> Tracker<V> {
                 }
             }
         }
-        self.finish(tags, memory);
+        // Freeing cannot lower what is free: no look at the minimum.
+        self.compare(tags, memory);
     }
 
     /// Before `pointer` is resized in place. Under HEAP_PROTECTION the delayed frees must have been made before.
@@ -262,19 +263,25 @@ impl<V: Version> Tracker<V> {
         }
     }
 
-    /// Compares with the heap's own counters and brings the bound up to date.
+    /// After an operation that may have left less free memory than ever.
     #[inline(always)]
     fn finish<M: Memory>(&mut self, tags: Tags<'_, V, M>, memory: &M) {
+        if self.compare(tags, memory) && self.free_bytes < self.minimum_free_bytes {
+            self.minimum_free_bytes = self.free_bytes;
+        }
+    }
+
+    /// Compares with the heap's own counters and brings the bound up to date; false if they differ.
+    #[inline(always)]
+    fn compare<M: Memory>(&mut self, tags: Tags<'_, V, M>, memory: &M) -> bool {
         let counted = tags.control(V::LAYOUT.free_size) == self.free_bytes
             && tags.counter(V::LAYOUT.free_blocks) as usize == self.free_blocks;
         if !counted {
             self.mismatch(memory);
-            return;
-        }
-        if self.free_bytes < self.minimum_free_bytes {
-            self.minimum_free_bytes = self.free_bytes;
+            return false;
         }
         self.update_bound();
+        true
     }
 
     /// The bound is the witness if that is the largest; else the better of witness and lower end of the highest class.
