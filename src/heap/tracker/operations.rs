@@ -84,27 +84,32 @@ impl<V: Version> Tracker<V> {
     /// Before `pointer` is freed: fills in `note`.
     #[inline(always)]
     pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) {
-        note.size = 0;
-        if !self.records(heap) {
-            return;
+        if !self.records(heap) || !self.note_free(memory, heap, pointer, note) {
+            note.size = 0;
         }
+    }
+
+    /// Notes the block and its neighbours; false if it is no block of this heap.
+    #[inline(always)]
+    fn note_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) -> bool {
         let tags = Tags::<V, M>::new(memory, heap);
         let block = self.block_of(pointer);
         let range = tags.range();
         if !range.contains(block) {
-            return;
+            return false;
         }
         let size_and_flag = tags.size_and_flag(block);
         let size = size_and_flag & !PREVIOUS_USED;
         let next = tags.at(block, size);
         if !range.contains(next) {
-            return;
+            return false;
         }
         note.size = size;
         note.previous = if size_and_flag == size { tags.previous_size(block) } else { 0 };
         let above = tags.free_size_at(range, next);
         note.next = above;
         note.end = tags.at(next, above);
+        true
     }
 
     /// After it was freed; `freed` is what the heap returned.
