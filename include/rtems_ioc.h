@@ -24,8 +24,8 @@ extern "C" {
 /*
  * May `contiguous_block_size` bytes be allocated in one piece, with the reserve left over? Not 0: yes, malloc() of that
  * size would succeed now. 0: no; wrong at most while the need lies within 1/32 of the largest free block. Sizes near
- * SIZE_MAX are refused, they do not wrap. The first spelling is that of EPICS, whose function this replaces: link our
- * archive before libCom. It takes the reserve of 50000 bytes from there, too.
+ * SIZE_MAX are refused, they do not wrap. The first spelling is that of EPICS, whose function this replaces: link
+ * with -Wl,-u,osiSufficentSpaceInPool and our archive before libCom. The reserve of 50000 bytes is EPICS's, too.
  */
 int osiSufficentSpaceInPool(size_t contiguous_block_size);
 int osiSufficientSpaceInPool(size_t contiguous_block_size);

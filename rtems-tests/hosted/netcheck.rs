@@ -2,7 +2,8 @@
 //! netcheck over lines with known faults: each must be named, and a sound line must be found healthy.
 //!
 //! The line is modelled in user space between two network namespaces (see `relay`), so that no packet leaves them and no
-//! kernel support for impairments is needed. Needs root, or user namespaces. `NETCHECK_RUNS=20` repeats each case.
+//! kernel support for impairments is needed. Needs root, or user namespaces. A verdict rests on measured times, so this is
+//! a run of its own and no part of a plain `cargo test`: `NETCHECK_RUNS=20 cargo test --test netcheck` repeats each case.
 
 mod relay;
 
