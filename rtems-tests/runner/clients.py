@@ -179,8 +179,8 @@ def catime(count):
     return run
 
 
-def casw(clients, machine):
-    """A restart of the server is announced: the beacons start again."""
+def server_restart(clients, machine):
+    """The server stops and starts by command, and serves again."""
     before = machine.command("casrv stop")
     check("stopped" in before, before)
     after = machine.command("casrv start")
@@ -253,7 +253,7 @@ TESTS = [
     ("unset-clock", unset_clock, False),
     ("catime-1000", catime(1000), False),
     ("catime-10000", catime(10000), True),
-    ("casrv-restart", casw, False),
+    ("casrv-restart", server_restart, False),
     ("sntp", sntp, False),
     ("tcpecho-16MB", echo(16), False),
     ("many-circuits", many_circuits, False),

@@ -169,7 +169,12 @@ impl<T: Datagram> Endpoints<T> {
                 return;
             }
             // A signal came first, or the stack reports that an earlier answer reached nobody.
-            Err(_) => return,
+            Err(SocketError::Interrupted | SocketError::Refused | SocketError::Closed) => return,
+            // No buffers, or worse: wait for the socket instead of asking it again and again. Clients repeat searches.
+            Err(_) => {
+                endpoint.unread = false;
+                return;
+            }
         };
         let ignored = self.ignore.contains(&from.ip);
         if ignored || exhausted.is_some_and(|circuits| !circuits.has_peer(protocol, from.ip)) {

@@ -334,8 +334,8 @@ impl<V: Version> Tracker<V> {
         if self.strikes >= STRIKES {
             self.give_up();
         } else if self.resync(memory).is_err() {
-            // Caught in the middle of a change, or corrupted: nothing is known until the next operation tries again.
-            self.lower_bound = 0;
+            // Caught in the middle of a change, or corrupted: tier B answers until the next operation attaches anew.
+            self.detach();
         }
     }
 
