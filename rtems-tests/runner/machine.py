@@ -32,6 +32,7 @@ class Machine:
         }
         command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
         self.search_tries = bsp.config["emulator"].get("search_tries", 1.0)
+        self.unsteady = bsp.config["emulator"].get("unsteady_network", "")
         self.wake = bsp.config["emulator"].get("wake", "").encode()
         self.log = pathlib.Path(image).with_suffix(".console").open("wb")
         self.text = b""

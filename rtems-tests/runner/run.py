@@ -98,6 +98,9 @@ def network_tests(machine, report, wanted, quick):
     for name, test, slow in host.TESTS:
         if wanted and name not in wanted:
             continue
+        if quick and machine.unsteady:
+            report.add(name, "skipped", f"left out by --quick: {machine.unsteady}")
+            continue
         if quick and slow:
             report.add(name, "skipped", "takes minutes: left out by --quick")
             continue
