@@ -81,8 +81,8 @@ impl Hooks<RawMemory> for Counted<'_> {
         self.2 += 1;
         counted_after_resize(self, memory, heap, note);
     }
-    fn before_greedy(&mut self, heap: usize) {
-        self.0.before_greedy(heap);
+    fn before_greedy(&mut self) {
+        self.0.before_greedy();
     }
     fn after_greedy(&mut self, memory: &RawMemory, heap: usize) {
         self.0.after_greedy(memory, heap);

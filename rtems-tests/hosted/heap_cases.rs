@@ -77,6 +77,21 @@ fn attaching_again_after_the_heap_was_replaced() {
     assert!(tracker.largest_lower_bound() < 4096);
 }
 
+/// The tracker may meet its heap in a greedy allocation: that is no bypassed hook.
+#[test]
+fn a_greedy_allocation_is_the_first_thing_seen() {
+    let mut bytes = bytes();
+    let mut memory = Wide::new(BASE, &mut bytes);
+    let heap = heap::<Rtems4_11<8>, _>(&mut memory);
+    let mut tracker = Tracker::<Rtems4_11<8>>::new();
+    let taken = heap.greedy_allocate(&mut memory, &mut tracker, &[3221, 172]);
+    assert_eq!(tracker.state(), State::Attached);
+    agrees(&mut tracker, &memory);
+    heap.greedy_free(&mut memory, &mut tracker, taken);
+    agrees(&mut tracker, &memory);
+    assert_eq!(tracker.snapshot(&memory).resyncs, 0);
+}
+
 /// What is not a heap of this layout is refused, and after some tries not looked at any more.
 #[test]
 fn a_foreign_layout_is_refused() {

@@ -48,7 +48,7 @@ pub trait Hooks<M: Memory> {
     /// After it was resized, or not.
     fn after_resize(&mut self, memory: &M, heap: usize, note: &ResizeNote);
     /// Before a greedy allocation.
-    fn before_greedy(&mut self, heap: usize);
+    fn before_greedy(&mut self);
     /// After it.
     fn after_greedy(&mut self, memory: &M, heap: usize);
 }
@@ -74,8 +74,8 @@ impl<V: Version, M: Memory> Hooks<M> for Tracker<V> {
     fn after_resize(&mut self, memory: &M, heap: usize, note: &ResizeNote) {
         Tracker::after_resize(self, memory, heap, note);
     }
-    fn before_greedy(&mut self, heap: usize) {
-        Tracker::before_greedy(self, heap);
+    fn before_greedy(&mut self) {
+        Tracker::before_greedy(self);
     }
     fn after_greedy(&mut self, memory: &M, heap: usize) {
         Tracker::after_greedy(self, memory, heap);
@@ -94,7 +94,7 @@ impl<M: Memory> Hooks<M> for NoHooks {
         ResizeNote::default()
     }
     fn after_resize(&mut self, _: &M, _: usize, _: &ResizeNote) {}
-    fn before_greedy(&mut self, _: usize) {}
+    fn before_greedy(&mut self) {}
     fn after_greedy(&mut self, _: &M, _: usize) {}
 }
 
@@ -197,7 +197,7 @@ impl<V: Version> Heap<V> {
         sizes: &[usize],
     ) -> usize {
         let mut edit = self.edit(memory, hooks);
-        edit.hooks.before_greedy(self.control);
+        edit.hooks.before_greedy();
         let blocks = edit.greedy_allocate(sizes);
         edit.hooks.after_greedy(edit.memory, self.control);
         blocks

@@ -182,21 +182,18 @@ impl<V: Version> Tracker<V> {
     }
 
     /// Before `_Heap_Greedy_allocate`, which takes blocks past the entry points that are hooked.
-    pub fn before_greedy(&mut self, heap: usize) {
-        if heap == self.heap {
-            self.suspend();
-        }
+    /// A tracker that has no heap yet is held back too: the requests inside would attach it to a heap half emptied.
+    pub fn before_greedy(&mut self) {
+        self.suspend();
     }
 
     /// After it: one walk.
     pub fn after_greedy<M: Memory>(&mut self, memory: &M, heap: usize) {
-        if heap != 0 && heap == self.heap {
-            self.resume();
-            if self.active != 0 && self.resync(memory).is_err() {
-                self.give_up();
-            }
-        } else {
+        self.resume();
+        if heap == 0 || heap != self.heap {
             self.unrecorded(memory, heap, false);
+        } else if self.active != 0 && self.resync(memory).is_err() {
+            self.give_up();
         }
     }
 

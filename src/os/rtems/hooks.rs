@@ -167,7 +167,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_after_resize(heap: usize, note: &ResizeN
 pub unsafe extern "C" fn rtems_ioc_heap_before_greedy(heap: usize) {
     // SAFETY: passed on.
     if let Some((watch, _)) = unsafe { hooked(heap) } {
-        watch.tracker.before_greedy(heap);
+        watch.tracker.before_greedy();
     }
 }
 
