@@ -165,6 +165,27 @@ fn a_lost_hook_is_noticed_and_repaired() {
     agrees(&mut tracker, &memory);
 }
 
+/// A walk that fails leaves the tracker without a heap, so that tier B answers; the next operation attaches anew.
+#[test]
+fn a_resync_that_fails_does_not_answer_no() {
+    let mut bytes = bytes();
+    let mut memory = Wide::new(BASE, &mut bytes);
+    let heap = heap::<Rtems4_11<8>, _>(&mut memory);
+    let mut watch = Watch::<Rtems4_11<8>>::new();
+    let left = checkerboard(&mut memory, heap, &mut watch.tracker);
+    // The counters in the middle of a change: neither the tracker's nor the list's.
+    let counted = BASE + Rtems4_11::<8>::LAYOUT.free_size;
+    let offset = 64;
+    memory.set_word(counted, memory.word(counted) + offset);
+    assert!(heap.free(&mut memory, &mut watch.tracker, left[0]));
+    assert!(!watch.tracked(BASE));
+    assert!(watch.has_block(&memory, BASE, 4096), "tier B finds the rest of the heap");
+    memory.set_word(counted, memory.word(counted) - offset);
+    assert!(heap.free(&mut memory, &mut watch.tracker, left[10]));
+    assert!(watch.tracked(BASE));
+    agrees(&mut watch.tracker, &memory);
+}
+
 /// If it happens all the time the hooks are not believed any more, and tier B answers.
 #[test]
 fn hooks_that_are_bypassed_for_ever_are_given_up() {
