@@ -121,43 +121,7 @@ impl<L: Listener> Acceptor<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::socket::scripted::{Control, ScriptedListener};
-    use crate::os::{Readiness, Wake};
-
-    /// Remembers what is watched.
-    #[derive(Default)]
-    struct Watched(Option<Interest>);
-
-    struct NoWake;
-
-    impl Wake for NoWake {
-        fn wake(&self) {}
-    }
-
-    impl Poller for Watched {
-        type Waker = NoWake;
-
-        fn watch(&mut self, _: usize, _: i32, interest: Interest) -> Result<(), SocketError> {
-            self.0 = Some(interest);
-            Ok(())
-        }
-
-        fn forget(&mut self, _: usize) {
-            self.0 = None;
-        }
-
-        fn wait(&mut self, _: Option<u64>) -> Result<(), SocketError> {
-            Ok(())
-        }
-
-        fn next_ready(&mut self, _: &mut usize) -> Option<(usize, Readiness)> {
-            None
-        }
-
-        fn waker(&self) -> Result<NoWake, SocketError> {
-            Ok(NoWake)
-        }
-    }
+    use crate::os::socket::scripted::{Control, ScriptedListener, Watched};
 
     #[test]
     fn without_descriptors_it_waits_and_recovers() {

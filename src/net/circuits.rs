@@ -134,12 +134,15 @@ impl<T: Stream> Circuits<T> {
             if circuit.id != id || circuit.input != Input::Unread {
                 continue;
             }
+            let was_paused = circuit.paused_until.is_some();
             if circuit.receive(protocol, admission, now).is_err() {
                 self.close(protocol, id, poller);
                 closed = true;
                 continue;
             }
-            if circuit.full {
+            let paused = circuit.paused_until.is_some();
+            self.paused += usize::from(paused && !was_paused);
+            if circuit.full || paused {
                 // It will not be served before there is room, but may have to stop reading now.
                 circuit.watch(self.first_token, protocol.state(id), poller);
             }
@@ -190,7 +193,7 @@ impl<T: Stream> Circuits<T> {
                 closed = true;
             } else {
                 circuit.watch(self.first_token, state, poller);
-                if circuit.input == Input::Blocked && state.wants_read {
+                if circuit.input == Input::Blocked && state.wants_read && circuit.paused_until.is_none() {
                     circuit.input = Input::Unread;
                     self.unread.push(id);
                 }
@@ -269,8 +272,12 @@ impl<T: Stream> Circuit<T> {
                 protocol.received(self.id, received, admission, now);
             }
             Err(SocketError::WouldBlock) => self.input = Input::Drained,
-            // Without buffers the data stays in the stack.
-            Err(SocketError::Interrupted | SocketError::NoBuffers) => {}
+            Err(SocketError::Interrupted) => {}
+            // The data stays in the stack: asking again at once would keep the processor from whoever frees buffers.
+            Err(SocketError::NoBuffers) => {
+                self.input = Input::Blocked;
+                self.paused_until = Some(now + NO_BUFFERS_PAUSE_MS);
+            }
             Err(_) => return Err(Gone),
         }
         Ok(())
@@ -322,5 +329,57 @@ impl<T: Stream> Circuit<T> {
             // Its place in the poller is there already, so this does not fail.
             let _ = poller.watch(first_token + self.id.slot(), self.stream.descriptor(), interest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ca::{AdmitAll, Config, Peer};
+    use crate::net::provider::Served;
+    use crate::os::socket::scripted::{Control, Watched};
+    use crate::pv::status::Item;
+    use crate::pv::{Database, StatusSource};
+    use crate::value::Text;
+
+    struct Nothing;
+
+    impl StatusSource for Nothing {
+        fn number(&self, _: Item) -> Option<f64> {
+            None
+        }
+
+        fn text(&self, _: Item) -> Option<Text> {
+            None
+        }
+    }
+
+    /// ENOBUFS on receiving: nobody asks again before the pause is over, nothing is lost, and the circuit goes on.
+    #[test]
+    fn a_receive_without_buffers_pauses_the_circuit() {
+        let echo = [0, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let control = Control::default().receive_fails(SocketError::NoBuffers).receives(&echo);
+        let mut poller = Watched::default();
+        let mut protocol =
+            ca::Server::new(Config::DEFAULT, Served { database: Database::new(), source: Nothing });
+        let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
+        let mut circuits = Circuits::after(0);
+        circuits.add(&mut protocol, id, control.stream(), &mut poller);
+        circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
+        let greeting = control.script().sent.len();
+        circuits.ready(id.slot(), Readiness { read: true, write: false });
+        for now in 0..NO_BUFFERS_PAUSE_MS {
+            circuits.receive(&mut protocol, &AdmitAll, &mut poller, now);
+            circuits.serve(&mut protocol, &AdmitAll, &mut poller, now);
+            assert!(!circuits.has_unread(), "the loop would ask again at once");
+            assert_eq!(circuits.paused_until(), Some(NO_BUFFERS_PAUSE_MS));
+            assert_eq!(poller.0, Some(Interest::NONE));
+        }
+        circuits.serve(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
+        assert!(circuits.has_unread());
+        circuits.receive(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
+        circuits.serve(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
+        assert_eq!(control.script().sent[greeting..], echo);
+        assert_eq!((circuits.paused_until(), poller.0), (None, Some(Interest::READ)));
     }
 }

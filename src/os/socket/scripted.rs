@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Address, Descriptor, Listener, Shutdown, SocketError, Stream};
+use crate::os::{Interest, Poller, Readiness, Wake};
 
 /// What one end of a scripted connection will do and has done.
 #[derive(Debug, Default)]
@@ -176,5 +177,41 @@ impl Listener for ScriptedListener {
 
     fn local(&self) -> Address {
         Address::new(Address::LOOPBACK, 5064)
+    }
+}
+
+/// A poller of one socket: remembers what it is watched for, and never finds it ready.
+#[derive(Debug, Default)]
+pub struct Watched(pub Option<Interest>);
+
+/// Wakes nobody.
+pub struct NoWake;
+
+impl Wake for NoWake {
+    fn wake(&self) {}
+}
+
+impl Poller for Watched {
+    type Waker = NoWake;
+
+    fn watch(&mut self, _: usize, _: Descriptor, interest: Interest) -> Result<(), SocketError> {
+        self.0 = Some(interest);
+        Ok(())
+    }
+
+    fn forget(&mut self, _: usize) {
+        self.0 = None;
+    }
+
+    fn wait(&mut self, _: Option<u64>) -> Result<(), SocketError> {
+        Ok(())
+    }
+
+    fn next_ready(&mut self, _: &mut usize) -> Option<(usize, Readiness)> {
+        None
+    }
+
+    fn waker(&self) -> Result<NoWake, SocketError> {
+        Ok(NoWake)
     }
 }
