@@ -116,11 +116,11 @@ impl<T: Stream> Circuits<T> {
 
     /// Receives once from each circuit that may have something, those of higher priority first: then all others have
     /// their turn. Says whether any was closed.
-    pub fn receive<P: Provider, A: Admission>(
+    pub fn receive<P: Provider, A: Admission, W: Poller>(
         &mut self,
         protocol: &mut ca::Server<P>,
         admission: &A,
-        poller: &mut impl Poller,
+        poller: &mut W,
         now: u64,
     ) -> bool {
         if self.unread.len() > 1 {
@@ -135,7 +135,7 @@ impl<T: Stream> Circuits<T> {
                 continue;
             }
             let was_paused = circuit.paused_until.is_some();
-            if circuit.receive(protocol, admission, now).is_err() {
+            if circuit.receive(protocol, admission, W::TELLS_STATE, now).is_err() {
                 self.close(protocol, id, poller);
                 closed = true;
                 continue;
@@ -253,6 +253,7 @@ impl<T: Stream> Circuit<T> {
         &mut self,
         protocol: &mut ca::Server<P>,
         admission: &A,
+        short_is_all: bool,
         now: u64,
     ) -> Result<(), Gone> {
         let buffer = protocol.receive_buffer(self.id);
@@ -267,8 +268,9 @@ impl<T: Stream> Circuit<T> {
                 protocol.peer_closed(self.id, admission, now);
             }
             Ok(received) => {
-                // A read that did not fill the room has taken everything: the next one would only say so.
-                self.input = if received < room { Input::Drained } else { Input::Unread };
+                // A read that did not fill the room has taken all bytes: the next one would only say so. What else
+                // there may be, the end of the stream, the poller tells, if it is of that kind.
+                self.input = if short_is_all && received < room { Input::Drained } else { Input::Unread };
                 protocol.received(self.id, received, admission, now);
             }
             Err(SocketError::WouldBlock) => self.input = Input::Drained,
@@ -354,11 +356,34 @@ mod tests {
         }
     }
 
+    const ECHO: [u8; 16] = [0, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    /// A client's last bytes and the end of its stream may come as one change: the poller that tells of changes says so
+    /// once, and the end is to be found all the same.
+    #[test]
+    fn the_end_of_a_stream_that_comes_with_bytes_is_seen() {
+        let control = Control::default().receives(&ECHO).receives_end();
+        let mut poller = Watched::default();
+        let mut protocol =
+            ca::Server::new(Config::DEFAULT, Served { database: Database::new(), source: Nothing });
+        let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
+        let mut circuits = Circuits::after(0);
+        circuits.add(&mut protocol, id, control.stream(), &mut poller);
+        circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
+        circuits.ready(id.slot(), Readiness { read: true, write: false });
+        while circuits.has_unread() {
+            circuits.receive(&mut protocol, &AdmitAll, &mut poller, 0);
+            circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
+        }
+        let script = control.script();
+        assert!(script.sent.ends_with(&ECHO), "the reply that was owed");
+        assert!(script.closed);
+    }
+
     /// ENOBUFS on receiving: nobody asks again before the pause is over, nothing is lost, and the circuit goes on.
     #[test]
     fn a_receive_without_buffers_pauses_the_circuit() {
-        let echo = [0, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        let control = Control::default().receive_fails(SocketError::NoBuffers).receives(&echo);
+        let control = Control::default().receive_fails(SocketError::NoBuffers).receives(&ECHO);
         let mut poller = Watched::default();
         let mut protocol =
             ca::Server::new(Config::DEFAULT, Served { database: Database::new(), source: Nothing });
@@ -379,7 +404,7 @@ mod tests {
         assert!(circuits.has_unread());
         circuits.receive(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
         circuits.serve(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
-        assert_eq!(control.script().sent[greeting..], echo);
+        assert_eq!(control.script().sent[greeting..], ECHO);
         assert_eq!((circuits.paused_until(), poller.0), (None, Some(Interest::READ)));
     }
 }

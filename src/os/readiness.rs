@@ -38,6 +38,10 @@ pub trait Poller: Send {
     /// Wakes a [`Poller::wait`] from another task.
     type Waker: Wake;
 
+    /// It tells of a socket for as long as there is something to receive. If not, it tells of each change once: then
+    /// one has to receive until that would block, since the end of the stream may have come along with the last bytes.
+    const TELLS_STATE: bool;
+
     /// Registers or changes what a socket is waited for.
     fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError>;
 

@@ -37,6 +37,8 @@ pub struct Connection<T> {
     end: usize,
     /// The last read did not fill the buffer: the next one would block (poll says if that has changed).
     drained: bool,
+    /// So says a read that does not fill the buffer.
+    short_is_all: bool,
     /// The peer will send no more.
     end_of_stream: bool,
     /// The next word of the source.
@@ -60,10 +62,17 @@ impl<T: Stream> Connection<T> {
             start: 0,
             end: 0,
             drained: false,
+            short_is_all: true,
             end_of_stream: false,
             word: 0,
             counters,
         })
+    }
+
+    /// For a poller that does not tell of a state: a short read does not mean that there is nothing more to be told.
+    pub fn receiving_until_blocked(mut self) -> Self {
+        self.short_is_all = false;
+        self
     }
 
     /// What it does.
@@ -133,7 +142,7 @@ impl<T: Stream> Connection<T> {
             self.end_of_stream = true;
             return Ok(0);
         }
-        self.drained = received < self.buffer.len();
+        self.drained = self.short_is_all && received < self.buffer.len();
         self.counters.reads += 1;
         self.counters.received += received as u64;
         if self.kind == Kind::Echo {

@@ -184,10 +184,13 @@ impl<S: System> Server<S> {
                 self.refuse(peer, "too many clients");
                 continue;
             }
-            let Some(connection) = Connection::new(kind, stream, self.options.buffer_bytes) else {
+            let Some(mut connection) = Connection::new(kind, stream, self.options.buffer_bytes) else {
                 self.refuse(peer, "no memory for its buffer");
                 continue;
             };
+            if !S::Poller::TELLS_STATE {
+                connection = connection.receiving_until_blocked();
+            }
             let Some(index) = self.free_place() else {
                 self.refuse(peer, "no memory for it");
                 continue;

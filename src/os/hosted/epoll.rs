@@ -71,6 +71,7 @@ impl EpollSet {
 }
 
 impl Poller for EpollSet {
+    const TELLS_STATE: bool = true;
     type Waker = SocketWaker;
 
     fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError> {

@@ -37,6 +37,7 @@ impl PollSet {
 }
 
 impl Poller for PollSet {
+    const TELLS_STATE: bool = true;
     type Waker = SocketWaker;
 
     fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError> {

@@ -192,6 +192,7 @@ impl Wake for NoWake {
 }
 
 impl Poller for Watched {
+    const TELLS_STATE: bool = false;
     type Waker = NoWake;
 
     fn watch(&mut self, _: usize, _: Descriptor, interest: Interest) -> Result<(), SocketError> {

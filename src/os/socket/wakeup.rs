@@ -78,12 +78,14 @@ struct Place {
 pub struct WakeSet {
     places: Vec<Option<Place>>,
     waiter: Arc<Waiter>,
+    /// When every place was marked last, in milliseconds.
+    swept_ms: u64,
 }
 
 impl WakeSet {
     /// A set with nothing in it.
     pub fn new() -> Result<WakeSet, SocketError> {
-        Ok(WakeSet { places: Vec::new(), waiter: Arc::new(Waiter::default()) })
+        Ok(WakeSet { places: Vec::new(), waiter: Arc::new(Waiter::default()), swept_ms: 0 })
     }
 
     /// Something is marked that somebody is interested in.
@@ -103,19 +105,19 @@ impl WakeSet {
         }
     }
 
-    /// Waits for the event, at most so long; true when it came.
-    fn receive(timeout_ms: Option<u64>) -> bool {
+    /// Waits for the event, at most so long.
+    fn receive(timeout_ms: u64) {
         let tick_us = crate::os::rtems::config::CLOCK_MICROSECONDS_PER_TICK as u64;
-        let ticks = timeout_ms.map_or(0, |ms| u32::try_from(ms * 1000 / tick_us + 1).unwrap_or(u32::MAX));
+        let ticks = u32::try_from(timeout_ms * 1000 / tick_us + 1).unwrap_or(u32::MAX);
         let option = (rtems_sys::RTEMS_EVENT_ANY | rtems_sys::RTEMS_WAIT) as u32;
         let mut received = 0;
         // SAFETY: the pointer is to a local that the call fills in.
-        let status = unsafe { rtems_sys::rtems_event_receive(EVENT, option, ticks, &mut received) };
-        status == rtems_sys::RTEMS_SUCCESSFUL
+        unsafe { rtems_sys::rtems_event_receive(EVENT, option, ticks, &mut received) };
     }
 }
 
 impl Poller for WakeSet {
+    const TELLS_STATE: bool = false;
     type Waker = EventWaker;
 
     fn watch(&mut self, token: usize, descriptor: Descriptor, interest: Interest) -> Result<(), SocketError> {
@@ -174,10 +176,12 @@ impl Poller for WakeSet {
         if self.waiter.woken.swap(false, Ordering::AcqRel) || self.any_marked() || timeout_ms == Some(0) {
             return Ok(());
         }
-        let sweep = timeout_ms.is_none_or(|ms| ms > SWEEP_MS);
-        let came = Self::receive(Some(timeout_ms.map_or(SWEEP_MS, |ms| ms.min(SWEEP_MS))));
+        Self::receive(timeout_ms.map_or(SWEEP_MS, |ms| ms.min(SWEEP_MS)));
         self.waiter.woken.store(false, Ordering::Release);
-        if !came && sweep {
+        // By the clock: callers that wake up more often than that are to be swept for as well.
+        let now = crate::os::rtems::clock::monotonic_ns() / 1_000_000;
+        if now.saturating_sub(self.swept_ms) >= SWEEP_MS {
+            self.swept_ms = now;
             self.mark_all();
         }
         Ok(())

@@ -115,3 +115,11 @@ fn a_flood_gives_others_their_turn() {
     assert_eq!(client(Kind::Discard, &control).turn(0), Progress::More);
     assert_eq!(control.script().receives.len(), 1);
 }
+
+#[test]
+fn the_end_is_found_in_the_same_turn_if_nobody_tells_of_it_again() {
+    let control = Control::default().receives(b"last").receives_end();
+    let mut connection = client(Kind::Echo, &control).receiving_until_blocked();
+    assert_eq!(connection.turn(0), Progress::Ended);
+    assert_eq!(control.script().sent, b"last");
+}
