@@ -5,7 +5,7 @@
 //! of the network); everything else is here. `config` are the numbers of the BSP's file in bsp-config.
 
 #[cfg(feature = "server")]
-mod clock;
+pub(super) mod clock;
 #[cfg(feature = "server")]
 mod commands;
 pub mod config;
