@@ -57,6 +57,15 @@ int rtems_ioc_pool_snapshot(rtems_ioc_pool_status *status, size_t bytes);
  */
 size_t rtems_ioc_pool_largest(void);
 
+/* Takes a report piece by piece, in order; a piece is no line and has no NUL at its end. */
+typedef void (*rtems_ioc_write)(void *context, const char *text, size_t bytes);
+
+/*
+ * The report of the command poolstat; with `walk` that of `poolstat -w`, which compares it with a walk over every block.
+ * Returns 0, or -1 for a null `write`. Takes the allocator's lock, not while it writes.
+ */
+int rtems_ioc_pool_report(int walk, rtems_ioc_write write, void *context);
+
 /* The largest free block from below (exact or up to 1/32 too small), without a lock; 0 if the heap is not tracked. */
 size_t rtems_ioc_pool_free_space(void);
 

@@ -6,6 +6,8 @@
 #ifndef RTEMS_IOC_SERVER_H
 #define RTEMS_IOC_SERVER_H
 
+#include "rtems_ioc.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,6 +38,13 @@ int rtems_ioc_catime(const char *name, unsigned count, int append);
  * had.
  */
 int tcpecho(int bufsz, int discard);
+
+/*
+ * The command tcpecho (`start [PORT]`, `stop`, `status`, or nothing) for an image that does not call rtems_ioc_start()
+ * because it brings another server: only tcpecho is linked and made. Its output goes to `write`. Returns 0 when it did
+ * it, 1 when not, 2 for other arguments or a null `write`. The first call is to come before other tasks call.
+ */
+int rtems_ioc_tcpecho_command(const char *arguments, rtems_ioc_write write, void *context);
 
 #ifdef __cplusplus
 }

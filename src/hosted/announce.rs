@@ -29,7 +29,7 @@ pub fn print(ioc: &Ioc, name: &str) {
     );
     println!("  Channel Access on {} (TCP)", list(&opened.circuits));
     println!("  name searches on {} (UDP), beacons to {}", list(&opened.searches), list(&opened.beacons));
-    let echo: Vec<_> = ioc.echo().with(|echo| echo.listening().collect());
+    let echo: Vec<_> = ioc.echo().service().with(|echo| echo.listening().collect());
     for (kind, at) in &echo {
         println!("  {kind} on {at} (TCP)");
     }

@@ -56,9 +56,10 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
     // Lives as long as the program: the shell's table refers to it.
     let ioc: &'static Ioc = Box::leak(Box::new(Ioc::new(Hosted, server, settings, echo)));
     shell::register(ioc);
+    shell::register_echo(ioc.echo());
     shell::register_diagnosis(&super::diagnosis::Kit);
     ioc.start_server().map_err(|error| cannot_serve(&error))?;
-    ioc.start_echo(None).map_err(|error| cannot_echo(&error))?;
+    ioc.echo().start(None).map_err(|error| cannot_echo(&error))?;
     announce::print(ioc, &options.name);
     wait(termination, options.shell || is_interactive());
     ioc.stop();

@@ -4,7 +4,8 @@
 //! No struct is returned by value: compilers disagree on how PowerPC returns small ones.
 #![allow(unsafe_code)]
 
-use core::ffi::{c_int, c_uint};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::fmt;
 
 use super::{Policy, Snapshot, pool};
 
@@ -40,6 +41,48 @@ pub unsafe extern "C" fn rtems_ioc_pool_snapshot(status: *mut Snapshot, bytes: u
     // snapshot is ours alone, so they do not overlap.
     unsafe { core::ptr::copy_nonoverlapping((&raw const snapshot).cast::<u8>(), status.cast::<u8>(), count) };
     0
+}
+
+/// Who takes a report, piece by piece: context, text, bytes.
+pub type WriteCall = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
+
+/// Text for a [`WriteCall`].
+pub struct CallWriter {
+    write: WriteCall,
+    context: *mut c_void,
+}
+
+impl CallWriter {
+    /// # Safety
+    /// `write` may be called with `context` as long as this lives.
+    pub unsafe fn new(write: WriteCall, context: *mut c_void) -> Self {
+        CallWriter { write, context }
+    }
+}
+
+impl fmt::Write for CallWriter {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // SAFETY: the contract of `new`; pointer and length describe `text`.
+        unsafe { (self.write)(self.context, text.as_ptr().cast(), text.len()) };
+        Ok(())
+    }
+}
+
+/// What `poolstat` shows, `poolstat -w` with `walk` not 0. Returns 0, or -1 for a null `write`.
+///
+/// # Safety
+/// `write` may be called with `context` until this returns.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_pool_report(
+    walk: c_int,
+    write: Option<WriteCall>,
+    context: *mut c_void,
+) -> c_int {
+    let Some(write) = write else { return -1 };
+    // SAFETY: the contract of this function is that of the writer.
+    let mut out = unsafe { CallWriter::new(write, context) };
+    if super::write_report(walk != 0, &mut out).is_ok() { 0 } else { -1 }
 }
 
 /// The largest free block exactly, in bytes with header.

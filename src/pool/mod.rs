@@ -12,6 +12,7 @@
 
 mod c_abi;
 mod policy;
+mod report;
 mod source;
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -19,7 +20,9 @@ use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use crate::heap::{Configured, Version};
 
 pub use crate::heap::Snapshot;
+pub use c_abi::{CallWriter, WriteCall};
 pub use policy::{Policy, UnknownPolicy};
+pub use report::write as write_report;
 pub use source::Source;
 
 /// Bytes that have to be left after the request, unless set otherwise: EPICS's figure.

@@ -4,9 +4,9 @@
 use core::fmt;
 
 use super::diagnosis::{CATIME, RTEX, SPY};
-use super::{Command, FAILED, OK, Services, USAGE, services};
-
-const TOPIC: &str = "ioc";
+use super::echo::TCPECHO;
+use super::{Command, FAILED, OK, Services, TOPIC, USAGE, services};
+use crate::pool;
 
 /// All commands.
 pub const COMMANDS: &[Command] = &[
@@ -15,8 +15,8 @@ pub const COMMANDS: &[Command] = &[
         topic: TOPIC,
         usage: "poolstat [-w]            state of the heap; -w compares it with a walk over all blocks",
         run: |out, arguments| match arguments {
-            [] => show(out, |services, out| services.pool_status(false, out)),
-            ["-w"] => show(out, |services, out| services.pool_status(true, out)),
+            [] => written(pool::write_report(false, out)),
+            ["-w"] => written(pool::write_report(true, out)),
             _ => usage(out, "poolstat"),
         },
     },
@@ -53,21 +53,7 @@ pub const COMMANDS: &[Command] = &[
             _ => usage(out, "dbl"),
         },
     },
-    Command {
-        name: "tcpecho",
-        topic: TOPIC,
-        usage: "tcpecho start [PORT]|stop|status   TCP echo on PORT, discard and source on the next two",
-        run: |out, arguments| match arguments {
-            [] | ["status"] => show(out, |services, out| services.echo_report(out)),
-            ["start"] => act(out, |services, out| services.start_echo(None, out)),
-            ["start", port] => match port.parse() {
-                Ok(port) => act(out, |services, out| services.start_echo(Some(port), out)),
-                Err(_) => usage(out, "tcpecho"),
-            },
-            ["stop"] => act(out, |services, out| services.stop_echo(out)),
-            _ => usage(out, "tcpecho"),
-        },
-    },
+    TCPECHO,
     RTEX,
     CATIME,
     SPY,
@@ -77,10 +63,7 @@ pub const COMMANDS: &[Command] = &[
 fn act(out: &mut dyn fmt::Write, run: impl FnOnce(&'static dyn Services, &mut dyn fmt::Write) -> i32) -> i32 {
     match services() {
         Some(services) => run(services, out),
-        None => {
-            let _ = out.write_str("nothing is running yet\n");
-            FAILED
-        }
+        None => super::nothing_runs(out),
     }
 }
 
@@ -89,13 +72,18 @@ fn show(
     out: &mut dyn fmt::Write,
     run: impl FnOnce(&'static dyn Services, &mut dyn fmt::Write) -> fmt::Result,
 ) -> i32 {
-    act(out, |services, out| if run(services, out).is_ok() { OK } else { FAILED })
+    act(out, |services, out| written(run(services, out)))
+}
+
+/// The status of something that only shows.
+fn written(result: fmt::Result) -> i32 {
+    if result.is_ok() { OK } else { FAILED }
 }
 
 /// Says how a command is used.
 fn usage(out: &mut dyn fmt::Write, name: &str) -> i32 {
-    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
-        let _ = writeln!(out, "usage: {}", command.usage);
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => super::wrong_arguments(out, command.usage),
+        None => USAGE,
     }
-    USAGE
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The commands that measure: they need more of the operating system than the servers do.
 
-use super::{Command, FAILED};
+use super::{Command, FAILED, TOPIC};
 use core::fmt;
-
-const TOPIC: &str = "ioc";
 
 /// What the measuring commands run on. Each gets its arguments and answers with a status.
 pub trait Diagnosis: Sync {

@@ -3,14 +3,14 @@
 
 use core::fmt::{self, Write};
 
-use super::{FAILED, OK, Page, Services, pool_report};
+use super::{Echo, FAILED, OK, Page, Services, refused, stopped};
 use crate::ca::{Admission, PvId};
 use crate::net::Clocked;
 use crate::net::server::Server;
 use crate::net::service::Service;
 use crate::net::settings::Settings;
-use crate::os::{Lock, Role, System};
-use crate::tcpecho::{self, TcpEcho};
+use crate::os::{Role, System};
+use crate::tcpecho;
 
 /// Names per look into the database: between two of them the circuits have their turn.
 const NAMES_PER_LOOK: u32 = 256;
@@ -27,9 +27,8 @@ where
 {
     system: S,
     server: CaServer<S, P, A>,
-    echo: TcpEcho<S>,
+    echo: Echo<S>,
     settings: Settings,
-    echo_options: S::Mutex<tcpecho::Options>,
 }
 
 impl<S, P, A> Ioc<S, P, A>
@@ -47,10 +46,9 @@ where
     ) -> Self {
         Ioc {
             server: Service::new(system.clone(), Role::CaServer, server),
-            echo: Service::new(system.clone(), Role::TcpEcho, tcpecho::Server::default()),
+            echo: Echo::new(system.clone(), echo_options),
             system,
             settings,
-            echo_options: Lock::new(echo_options),
         }
     }
 
@@ -60,7 +58,7 @@ where
     }
 
     /// tcpecho.
-    pub fn echo(&self) -> &TcpEcho<S> {
+    pub fn echo(&self) -> &Echo<S> {
         &self.echo
     }
 
@@ -69,22 +67,10 @@ where
         self.server.start(self.settings.clone())
     }
 
-    /// Starts tcpecho, on this port or where it was before.
-    pub fn start_echo(
-        &self,
-        port: Option<u16>,
-    ) -> Result<(), crate::net::service::StartError<tcpecho::OpenError>> {
-        let options = self.echo_options.with(|options| {
-            options.port = port.unwrap_or(options.port);
-            options.clone()
-        });
-        self.echo.start(options)
-    }
-
     /// Ends both; returns when every socket is closed.
     pub fn stop(&self) {
         self.server.stop();
-        self.echo.stop();
+        self.echo.service().stop();
     }
 
     fn where_the_server_is(&self, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -111,10 +97,6 @@ where
     P: Clocked + Send + 'static,
     A: Admission + Send + 'static,
 {
-    fn pool_status(&self, walk: bool, out: &mut dyn fmt::Write) -> fmt::Result {
-        pool_report::write(walk, out)
-    }
-
     fn server_report(&self, level: u8, out: &mut dyn fmt::Write) -> fmt::Result {
         if !self.server.is_running() {
             out.write_str("the Channel Access server is stopped\n")?;
@@ -162,39 +144,10 @@ where
             }
         }
     }
-
-    fn start_echo(&self, port: Option<u16>, out: &mut dyn fmt::Write) -> i32 {
-        match Ioc::start_echo(self, port) {
-            Ok(()) => said(self.echo_report(out)),
-            Err(error) => refused(out, "tcpecho", &error),
-        }
-    }
-
-    fn stop_echo(&self, out: &mut dyn fmt::Write) -> i32 {
-        stopped(out, "tcpecho", self.echo.stop())
-    }
-
-    fn echo_report(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        let now = self.system.monotonic_ms();
-        let mut page = Page::default();
-        // A cut page says so itself.
-        let _ = self.echo.with(|echo| echo.report(&mut page, now));
-        page.print(out)
-    }
 }
 
 fn said(result: fmt::Result) -> i32 {
     if result.is_ok() { OK } else { FAILED }
-}
-
-fn refused(out: &mut dyn fmt::Write, what: &str, error: &dyn fmt::Display) -> i32 {
-    let _ = writeln!(out, "{what}: {error}");
-    FAILED
-}
-
-fn stopped(out: &mut dyn fmt::Write, what: &str, stopped: bool) -> i32 {
-    let _ = writeln!(out, "{what}: {}", if stopped { "stopped" } else { "it is not running" });
-    if stopped { OK } else { FAILED }
 }
 
 /// A record name while it is looked at.

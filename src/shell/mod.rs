@@ -7,13 +7,14 @@
 
 mod commands;
 mod diagnosis;
+mod echo;
 mod ioc;
 mod page;
-mod pool_report;
 mod prompt;
 
 pub use commands::COMMANDS;
 pub use diagnosis::{Diagnosis, register_diagnosis};
+pub use echo::{Echo, EchoCommands, TCPECHO, register_echo};
 pub use ioc::{CaServer, Ioc};
 pub use page::Page;
 pub use prompt::{Outcome, run_line};
@@ -39,11 +40,11 @@ pub const FAILED: i32 = 1;
 /// The arguments are wrong; the output says how they should be.
 pub const USAGE: i32 = 2;
 
+/// The group in which the RTEMS shell lists the commands.
+const TOPIC: &str = "ioc";
+
 /// What the commands act on.
 pub trait Services: Sync {
-    /// Shows the heap's state; `walk` compares it with a walk over the whole heap.
-    fn pool_status(&self, walk: bool, out: &mut dyn fmt::Write) -> fmt::Result;
-
     /// Shows the Channel Access server; each level (0 to 4) shows more.
     fn server_report(&self, level: u8, out: &mut dyn fmt::Write) -> fmt::Result;
 
@@ -55,15 +56,6 @@ pub trait Services: Sync {
 
     /// Lists the process variables whose names contain the text.
     fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result;
-
-    /// Starts tcpecho; `None` as port means where it was before.
-    fn start_echo(&self, port: Option<u16>, out: &mut dyn fmt::Write) -> i32;
-
-    /// Stops it.
-    fn stop_echo(&self, out: &mut dyn fmt::Write) -> i32;
-
-    /// Shows its clients and counters.
-    fn echo_report(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
 static SERVICES: spin::Once<&'static dyn Services> = spin::Once::new();
@@ -76,4 +68,28 @@ pub fn register(services: &'static dyn Services) {
 /// What was registered.
 fn services() -> Option<&'static dyn Services> {
     SERVICES.get().copied()
+}
+
+/// Says that a command has nothing to act on.
+fn nothing_runs(out: &mut dyn fmt::Write) -> i32 {
+    let _ = out.write_str("nothing is running yet\n");
+    FAILED
+}
+
+/// Says how a command is used.
+fn wrong_arguments(out: &mut dyn fmt::Write, usage: &str) -> i32 {
+    let _ = writeln!(out, "usage: {usage}");
+    USAGE
+}
+
+/// Says why a service did not start.
+fn refused(out: &mut dyn fmt::Write, what: &str, error: &dyn fmt::Display) -> i32 {
+    let _ = writeln!(out, "{what}: {error}");
+    FAILED
+}
+
+/// Says whether a service was stopped.
+fn stopped(out: &mut dyn fmt::Write, what: &str, stopped: bool) -> i32 {
+    let _ = writeln!(out, "{what}: {}", if stopped { "stopped" } else { "it is not running" });
+    if stopped { OK } else { FAILED }
 }

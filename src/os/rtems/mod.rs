@@ -14,6 +14,8 @@ pub mod console;
 #[cfg(feature = "server")]
 mod descriptors;
 #[cfg(feature = "server")]
+mod echo;
+#[cfg(feature = "server")]
 mod interfaces;
 #[cfg(feature = "server")]
 mod kernel;

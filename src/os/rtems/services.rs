@@ -18,15 +18,10 @@ use crate::net::server::Server;
 use crate::net::settings::{Settings, dotted};
 use crate::net::status::Status;
 use crate::os::System;
-use crate::os::socket::Address;
 use crate::pv::Database;
 use crate::tcpecho::classic;
 use crate::{ca, shell, tcpecho};
 
-/// Buffer of a tcpecho client, in bytes.
-const ECHO_BUFFER_BYTES: usize = 8192;
-/// Clients of tcpecho at one time: three services, and each client costs its buffer.
-const ECHO_CLIENTS: usize = 12;
 /// Process variables `<name>:catime000000` and on.
 const CATIME_FAMILY: u32 = 10_000;
 /// The name of the IOC when the boot gives none.
@@ -47,6 +42,7 @@ pub fn ioc() -> Option<&'static Ioc> {
         })
         .as_ref()?;
     shell::register(ioc);
+    shell::register_echo(ioc.echo());
     shell::register_diagnosis(&measure::Kit);
     Some(ioc)
 }
@@ -76,13 +72,7 @@ fn build() -> Result<Ioc, String> {
     let config = ca::Config { limits, ..ca::Config::DEFAULT };
     let provider = Served { database, source: status };
     let server = Server::new(Rtems, ca::Server::new(config, provider), PoolAdmission);
-    let echo = tcpecho::Options {
-        interface: Address::ANY,
-        port: tcpecho::DEFAULT_PORT,
-        buffer_bytes: ECHO_BUFFER_BYTES,
-        max_clients: ECHO_CLIENTS,
-    };
-    Ok(Ioc::new(Rtems, server, settings, echo))
+    Ok(Ioc::new(Rtems, server, settings, super::echo::OPTIONS))
 }
 
 /// rtems_ioc_server.h: starts every server; 0, or -1 when one did not start (the log says why).
@@ -95,7 +85,7 @@ pub extern "C" fn rtems_ioc_start() -> c_int {
         log::error!("Channel Access server: {error}");
         result = -1;
     }
-    if let Err(error) = ioc.start_echo(None) {
+    if let Err(error) = ioc.echo().start(None) {
         log::error!("tcpecho: {error}");
         result = -1;
     }

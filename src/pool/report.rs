@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::pool::pool;
+use super::pool;
 
 /// The state of the heap; `walk` compares it with a walk over every block.
 pub fn write(walk: bool, out: &mut dyn fmt::Write) -> fmt::Result {
