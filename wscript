@@ -64,6 +64,7 @@ def build(bld):
         return
     for bsp in _bsps(bld):
         images.build(bld, bsp, hooks=not bld.env.NO_HOOKS)
+    images.install_for_epics(bld)
 
 
 def test(ctx):

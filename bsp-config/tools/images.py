@@ -107,6 +107,13 @@ def build(bld, bsp, hooks):
     bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib/include", bld.path.ant_glob("include/*.h"))
 
 
+def install_for_epics(bld):
+    """What an EPICS application includes and compiles, once for all BSPs."""
+    here = bld.path.find_dir("epics")
+    bld.install_files("${PREFIX}/share/rtems-ioc/epics", here.ant_glob("*", excl="check-image"))
+    bld.install_files("${PREFIX}/share/rtems-ioc/epics", here.find_node("check-image"), chmod=0o755)
+
+
 def test_sources(bld):
     """The on-target tests that are in C."""
     return [str(node.path_from(bld.path)) for node in bld.path.ant_glob("rtems-tests/target/*.c")]
