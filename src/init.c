@@ -72,6 +72,15 @@ static rtems_task Init(rtems_task_argument unused)
 #define CONFIGURE_SHELL_USER_COMMANDS \
   &rtems_shell_IFCONFIG_Command, &rtems_shell_NETSTAT_Command, &rtems_shell_PING_Command, &rtems_shell_ROUTE_Command
 #endif
+#ifdef RTEMS_IOC_STACK_LEGACY
+/* `netstats` shows the buffers of the stack and what it had to drop. */
+extern rtems_shell_cmd_t rtems_shell_IFCONFIG_Command;
+extern rtems_shell_cmd_t rtems_shell_NETSTATS_Command;
+extern rtems_shell_cmd_t rtems_shell_PING_Command;
+extern rtems_shell_cmd_t rtems_shell_ROUTE_Command;
+#define CONFIGURE_SHELL_USER_COMMANDS \
+  &rtems_shell_IFCONFIG_Command, &rtems_shell_NETSTATS_Command, &rtems_shell_PING_Command, &rtems_shell_ROUTE_Command
+#endif
 
 #define CONFIGURE_INIT
 #include <rtems/confdefs.h>

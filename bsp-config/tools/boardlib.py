@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "bsp-config"
@@ -22,6 +23,10 @@ GATES = ROOT / "rtems-tests" / "gates" / "gates.py"
 sys.path.insert(0, str(GATES.parent))
 from gates import WRAPPED  # noqa: E402  (the symbols for the linker's --wrap; exported from here)
 TARGETS = ["powerpc-rtems-ioc.json", "armv7-rtems-eabihf"]
+
+
+# Every archive leaves cargo under the same name: from its start to the copy nobody else may build.
+CARGO = threading.Lock()
 
 
 class BuildError(Exception):
@@ -79,12 +84,13 @@ def build(target, features, output, target_dir, environment=None, quiet=True):
     command += ["-q"] if quiet else []
     # The two -Z options make this build, and no other, ask for what is not stable in cargo.
     environment = {**os.environ, **(environment or {}), "RUSTC_BOOTSTRAP": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
-    if done.returncode:
-        raise BuildError(f"cargo failed for {target} with features {','.join(features)}")
     built = pathlib.Path(target_dir) / target_name(target) / "board" / "librtems_ioc.a"
     pathlib.Path(output).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(built, output)
+    with CARGO:
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+        if done.returncode:
+            raise BuildError(f"cargo failed for {target} with features {','.join(features)}")
+        shutil.copy(built, output)
 
 
 def main(arguments):

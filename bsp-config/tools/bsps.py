@@ -18,6 +18,13 @@ import tomllib
 
 from boardlib import CONFIG, BuildError
 
+# Console, listeners, name searches, SNTP and a few to spare.
+OWN_DESCRIPTORS = 16
+# The legacy stack: a window of 16 kB may be held in twice as many bytes, in clusters of 2 kB with an mbuf of 128 bytes.
+CLUSTER_BYTES, WINDOW_CLUSTERS = 2048, 32768 // (2048 + 128)
+# Name searches that wait (a socket buffer of 256 kB), and the reserve of network_legacy.c four times.
+OWN_CLUSTERS = 262144 // (2048 + 128) + 4 * 32
+
 
 def known():
     """{'arch/bsp': path of its TOML file}."""
@@ -103,6 +110,7 @@ class Bsp:
                     f"{self.name}: the Rust target {rust['target']} needs {flag}, but the BSP has ABI_FLAGS="
                     + " ".join(self.abi)
                 )
+        self.check_numbers()
         try:
             subprocess.run([self.tool("gcc"), "--version"], check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -117,6 +125,27 @@ class Bsp:
             names = subprocess.run([self.tool("nm"), "-g", str(path)], capture_output=True, text=True, check=False)
             if symbol and not re.search(rf"\b[TDBR] {symbol}$", names.stdout, re.M):
                 raise BuildError(f"{self.name}: {path} has no {symbol}: that driver was not compiled for this BSP")
+
+    def check_numbers(self):
+        """Raises when circuits and clients could use up descriptors or, on the legacy stack, network buffers.
+
+        That stack takes a received packet of any size into a cluster of 2 kB, and a client that is not read from fills its
+        window: without clusters the driver waits for one, and nobody's packets arrive any more.
+        """
+        server, network = self.config["server"], self.config["network"]
+        clients = server["circuits"] + server["echo_clients"]
+        wanted = clients + OWN_DESCRIPTORS
+        if network.get("descriptors", wanted) < wanted:
+            raise BuildError(
+                f"{self.name}: {clients} clients need {wanted} descriptors, {self.config_path.name} has "
+                f"{network['descriptors']}"
+            )
+        wanted = (clients * WINDOW_CLUSTERS + OWN_CLUSTERS) * CLUSTER_BYTES
+        if self.stack == "legacy" and network["cluster_bytes"] < wanted:
+            raise BuildError(
+                f"{self.name}: the windows of {clients} clients take {wanted} bytes of clusters, "
+                f"{self.config_path.name} has cluster_bytes = {network['cluster_bytes']}"
+            )
 
     @property
     def stack(self):
@@ -176,7 +205,7 @@ class Bsp:
     def settings(self):
         """Every number and string of the TOML file that the sources may use, as {NAME: value}."""
         found = {"BSP_NAME": self.name, "BSP_TITLE": self.config["bsp"]["title"]}
-        for section in ("network", "clock", "pool"):
+        for section in ("network", "clock", "server", "pool"):
             for key, value in self.config.get(section, {}).items():
                 if isinstance(value, (int, str)) and not isinstance(value, bool):
                     found[f"{section}_{key}".upper()] = value

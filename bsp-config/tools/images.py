@@ -98,6 +98,8 @@ def build(bld, bsp, hooks):
         command = shlex.join(flags) + " ${SRC} -o ${TGT}"
         inputs = [*pool, archives["librtems_ioc_pool.a"]]
         step(bld, f"{bsp.name}: link {name}", rule=command, source=inputs, target=f"{variant}/{name}", cwd=bld.bldnode)
+        if "emulator" in bsp.config:
+            form(bld, bsp, f"{variant}/{name}")
 
     gates = bld.path.ant_glob("rtems-tests/gates/*")
     step(bld, f"{bsp.name}: gates", rule=check_image, source=[image, *gates], target=f"{variant}/gates.ok")
@@ -140,7 +142,6 @@ def archive(bld, bsp, name, features, own, kind, inputs, constants):
     def task(task):
         return guarded(lambda: make(task))
 
-    # One cargo at a time: they share a target folder, and the machine.
     step(bld, f"{bsp.name}: cargo {name}", rule=task, source=[*inputs, constants, *own], target=target)
     return target
 
@@ -157,17 +158,20 @@ def form(bld, bsp, image):
 
     def bootloader(task):
         """The PReP boot loader of motorola_powerpc: the image gzipped and linked behind bootloader.o."""
-        folder = pathlib.Path(task.outputs[0].abspath()).parent
-        raw = folder / "rtems"
-        subprocess.run([objcopy, "-O", "binary", "-R", ".comment", "-S", task.inputs[0].abspath(), raw], check=True)
-        subprocess.run(["gzip", "-9nf", raw], check=True)
+        output = pathlib.Path(task.outputs[0].abspath())
+        # ppcboot.lds names the compressed image, so each has a folder of its own.
+        folder = output.with_suffix(".parts")
+        folder.mkdir(exist_ok=True)
+        subprocess.run([objcopy, "-O", "binary", "-R", ".comment", "-S", task.inputs[0].abspath(), folder / "rtems"], check=True)
+        subprocess.run(["gzip", "-9nf", folder / "rtems"], check=True)
         linked = folder / "bootloader.elf"
         command = [bsp.tool("ld"), "-o", linked, bsp.lib / "bootloader.o"]
         command += [f"--just-symbols={task.inputs[0].abspath()}", "-b", "binary", "rtems.gz"]
         command += ["-T", bsp.lib / "ppcboot.lds", f"-Map={folder}/bootloader.map"]
         subprocess.run([str(each) for each in command], cwd=folder, check=True)
-        return subprocess.call([objcopy, "-O", "binary", str(linked), task.outputs[0].abspath()])
+        return subprocess.call([objcopy, "-O", "binary", str(linked), str(output)])
 
     rule = {"binary": binary, "bootloader": bootloader}[kind]
     suffix = {"binary": "bin", "bootloader": "boot"}[kind]
-    step(bld, f"{bsp.name}: {kind}", rule=rule, source=image, target=f"{bsp.variant}/rtems-ioc.{suffix}")
+    target = str(pathlib.PurePath(image).with_suffix(f".{suffix}"))
+    step(bld, f"{bsp.name}: {kind} {pathlib.PurePath(target).name}", rule=rule, source=image, target=target)

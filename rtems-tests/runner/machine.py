@@ -32,7 +32,10 @@ class Machine:
         }
         command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
         self.search_tries = bsp.config["emulator"].get("search_tries", 1.0)
-        self.unsteady = bsp.config["emulator"].get("unsteady_network", "")
+        self.search_burst = bsp.config["emulator"].get("search_burst", 32)
+        self.stack = bsp.stack
+        server = bsp.config["server"]
+        self.circuits = min(server["circuits"], server["circuits_per_address"])
         self.wake = bsp.config["emulator"].get("wake", "").encode()
         self.log = pathlib.Path(image).with_suffix(".console").open("wb")
         self.text = b""
@@ -80,14 +83,17 @@ class Machine:
             self.process.stdin.write(text[at : at + 8])
             time.sleep(0.005)
 
+    def load(self, seconds=90):
+        """Gets past a boot loader that waits for a key; returns what was shown until then."""
+        if not self.wake:
+            return ""
+        shown = self.until(rb"load:", seconds)
+        self.send(self.wake)
+        return shown
+
     def boot(self, seconds=90):
         """Waits for the first prompt; returns what was shown until then."""
-        if self.wake:
-            shown = self.until(rb"load:", seconds)
-            self.send(self.wake)
-        else:
-            shown = ""
-        return shown + self.until(re.escape(PROMPT), seconds)
+        return self.load(seconds) + self.until(re.escape(PROMPT), seconds)
 
     def command(self, line, seconds=30):
         """Runs one shell command; returns what it printed, without echo and prompt."""

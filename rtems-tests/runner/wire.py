@@ -5,7 +5,7 @@ import socket
 import struct
 
 MINOR = 13
-VERSION, EVENT_ADD, SEARCH, CREATE_CHAN = 0, 1, 6, 18
+VERSION, EVENT_ADD, SEARCH, READ_NOTIFY, CREATE_CHAN = 0, 1, 6, 15, 18
 DBR_DOUBLE, DBE_VALUE = 6, 1
 
 
@@ -15,18 +15,25 @@ def message(command, payload=b"", data_type=0, count=0, first=0, second=0):
     return struct.pack(">HHHHII", command, len(payload), data_type, count, first, second) + payload
 
 
-def search(address, port, count):
-    """Sends so many searches, 20 a datagram, each after the answers to the last; returns how many were answered."""
+def search_request(first, count):
+    """A datagram that searches so many names."""
+    request = message(VERSION, count=MINOR)
+    for number in range(first, first + count):
+        name = f"ioc:catime{number % 10000:06}".encode() + b"\0"
+        request += message(SEARCH, name, 5, MINOR, number, number)
+    return request
+
+
+def search(address, port, count, burst=1):
+    """Sends so many searches, 20 a datagram and so many datagrams at once, each burst after the answers to the last;
+    returns how many were answered."""
     answered = 0
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
         datagrams.settimeout(2)
-        for start in range(0, count, 20):
-            request = message(VERSION, count=MINOR)
-            for number in range(start, min(start + 20, count)):
-                name = f"ioc:catime{number % 10000:06}".encode() + b"\0"
-                request += message(SEARCH, name, 5, MINOR, number, number)
-            datagrams.sendto(request, (address, port))
-            want = min(20, count - start)
+        for start in range(0, count, 20 * burst):
+            want = min(20 * burst, count - start)
+            for first in range(start, start + want, 20):
+                datagrams.sendto(search_request(first, min(20, start + want - first)), (address, port))
             while want > 0:
                 try:
                     reply = datagrams.recv(65536)
@@ -51,8 +58,13 @@ def count_replies(data, command):
 class Circuit:
     """A circuit that creates channels and subscribes to them."""
 
-    def __init__(self, address, port):
-        self.socket = socket.create_connection((address, port), timeout=60)
+    def __init__(self, address, port, buffers=None):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.socket.settimeout(60)
+        if buffers is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
+        self.socket.connect((address, port))
         self.socket.sendall(message(VERSION, count=MINOR))
         self.data = b""
         self.servers = {}
@@ -68,8 +80,12 @@ class Circuit:
         mask = struct.pack(">fffHxx", 0, 0, 0, DBE_VALUE)
         self.socket.sendall(message(EVENT_ADD, mask, DBR_DOUBLE, 1, self.servers[number], number))
 
+    def read_request(self, number):
+        """A request to read a channel that was created."""
+        return message(READ_NOTIFY, b"", DBR_DOUBLE, 1, self.servers[number], number)
+
     def take(self):
-        """Reads what is there; how many replies to create or subscribe it brought (1 for a version)."""
+        """Reads what is there; how many replies to create, subscribe or read it brought (1 for a version)."""
         piece = self.socket.recv(65536)
         if not piece:
             raise ConnectionError("the server closed the circuit")
@@ -80,7 +96,7 @@ class Circuit:
             if len(self.data) < 16 + size:
                 break
             self.data = self.data[16 + size :]
-            found += command in (VERSION, CREATE_CHAN, EVENT_ADD)
+            found += command in (VERSION, CREATE_CHAN, EVENT_ADD, READ_NOTIFY)
             if command == CREATE_CHAN:
                 self.servers[first] = second
         return found
@@ -92,4 +108,9 @@ class Circuit:
 
     def close(self):
         """Closes the circuit."""
+        self.socket.close()
+
+    def reset(self):
+        """Ends the circuit with a reset, as a client does that is gone."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()

@@ -96,7 +96,8 @@ impl<L: Listener> Acceptor<L> {
     }
 
     fn back_off(&mut self, error: SocketError, now: u64, poller: &mut impl Poller) {
-        if !self.complained {
+        // Buffers are short for everybody, and come back by themselves: that is not this listener's to say.
+        if !self.complained && error != SocketError::NoBuffers {
             log::warn!("{}: cannot accept a client: {error}; serving the others", self.listener.local());
             self.complained = true;
         }

@@ -110,7 +110,9 @@ impl<T: Datagram> Endpoints<T> {
         for target in &mut self.targets {
             let Some(endpoint) = self.sockets.get_mut(target.to.from) else { continue };
             let result = endpoint.socket.send_to(beacon, target.to.to);
-            let failing = result.err().filter(|&error| error != SocketError::WouldBlock);
+            // No room and no buffers are over by the next beacon.
+            let passing = [SocketError::WouldBlock, SocketError::NoBuffers];
+            let failing = result.err().filter(|error| !passing.contains(error));
             if failing != target.failing {
                 match failing {
                     Some(error) => log::warn!("beacon to {}: {error}", target.to.to),

@@ -7,7 +7,7 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use spin::Once;
 
-use super::{Rtems, console};
+use super::{Rtems, config, console};
 use crate::os::socket::Address;
 use crate::pool::{CallWriter, WriteCall};
 use crate::shell::{self, Echo, TCPECHO};
@@ -15,15 +15,13 @@ use crate::tcpecho;
 
 /// Buffer of a client, in bytes.
 const BUFFER_BYTES: usize = 8192;
-/// Clients at one time: three services, and each client costs its buffer.
-const MAXIMUM_CLIENTS: usize = 12;
 
 /// Where tcpecho listens on a board.
 pub const OPTIONS: tcpecho::Options = tcpecho::Options {
     interface: Address::ANY,
     port: tcpecho::DEFAULT_PORT,
     buffer_bytes: BUFFER_BYTES,
-    max_clients: MAXIMUM_CLIENTS,
+    max_clients: config::SERVER_ECHO_CLIENTS,
 };
 
 /// `start` and a port.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Is called with IPv4 addresses in host order; broadcast 0 when the interface cannot broadcast. */
@@ -10,3 +11,7 @@ typedef void (*rtems_ioc_interface_visitor)(void *context, uint32_t address, uin
 
 /* Visits each IPv4 address of an interface that is up; an errno or 0. */
 int rtems_ioc_interfaces(rtems_ioc_interface_visitor visit, void *context);
+
+/* The legacy stack's buffers: 0 when there are too few to send so many bytes without waiting for more, 1 when there are
+ * enough, 2 when there are plenty. */
+int rtems_ioc_network_buffers(size_t bytes);

@@ -4,10 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <sys/param.h>
+#include <sys/types.h>
+
+#include <sys/mbuf.h>
+#include <sys/socket.h>
+
 #include <rtems/dhcp.h>
 #include <rtems/rtems_bsdnet.h>
 
 #include "image.h"
+#include "network.h"
+
+/* Left to the stack itself: to receive packets, to acknowledge, to take addresses and options from us. A call of ours
+ * that is let through takes at most eight clusters, which is what a socket has room for. */
+#define RESERVED_MBUFS 128
+#define RESERVED_CLUSTERS 32
+#define PLENTY 4
+
+/* sys/mbuf.h declares it for the stack's own files only. */
+extern struct mbstat mbstat;
 
 extern int RTEMS_IOC_NETWORK_DRIVER_ATTACH(struct rtems_bsdnet_ifconfig *config, int attaching);
 
@@ -65,6 +81,17 @@ int rtems_ioc_network_start(void)
   snprintf(status, sizeof(status), "network: %s up (%s)", interface_name(), how);
   printf("rtems-ioc: %s\n", status);
   return 0;
+}
+
+int rtems_ioc_network_buffers(size_t bytes)
+{
+  unsigned long mbufs = mbstat.m_mtypes[MT_FREE];
+  unsigned long clusters = mbstat.m_clfree;
+
+  if (mbufs < RESERVED_MBUFS || (bytes >= MINCLSIZE && clusters < RESERVED_CLUSTERS)) {
+    return 0;
+  }
+  return mbufs >= PLENTY * RESERVED_MBUFS && clusters >= PLENTY * RESERVED_CLUSTERS ? 2 : 1;
 }
 
 const char *rtems_ioc_network_status(void)

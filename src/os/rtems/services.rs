@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
-use super::{Rtems, console, kernel, measure};
+use super::{Rtems, config, console, kernel, measure};
 use crate::net::PoolAdmission;
 use crate::net::provider::Served;
 use crate::net::server::Server;
@@ -65,13 +65,17 @@ fn build() -> Result<Ioc, String> {
         .and_then(|()| database.add_double(catime.as_bytes()))
         .and_then(|_| database.add_family(catime.as_bytes(), CATIME_FAMILY))
         .map_err(|error| format!("name {name}: {error}"))?;
-    let mut limits = ca::Limits::BOARD;
+    let mut limits = ca::Limits {
+        circuits: config::SERVER_CIRCUITS as u16,
+        circuits_per_address: config::SERVER_CIRCUITS_PER_ADDRESS as u16,
+        ..ca::Limits::BOARD
+    };
     if let Some(bytes) = settings.max_array_bytes {
         limits.max_array_bytes = bytes;
     }
-    let config = ca::Config { limits, ..ca::Config::DEFAULT };
+    let protocol = ca::Config { limits, ..ca::Config::DEFAULT };
     let provider = Served { database, source: status };
-    let server = Server::new(Rtems, ca::Server::new(config, provider), PoolAdmission);
+    let server = Server::new(Rtems, ca::Server::new(protocol, provider), PoolAdmission);
     Ok(Ioc::new(Rtems, server, settings, super::echo::OPTIONS))
 }
 

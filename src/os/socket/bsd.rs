@@ -53,6 +53,16 @@ impl Owned {
         self.set_option(level, name, &c_int::from(on))
     }
 
+    /// Asks for a receive buffer of so many bytes, and for half of it as long as the stack refuses: the legacy one has
+    /// an upper limit. What it gives by itself has to do in the end.
+    fn enlarge_receive_buffer(&self, bytes: u32) {
+        let mut wanted = bytes as c_int;
+        while wanted >= SMALLEST_REQUEST && self.set_option(sys::SOL_SOCKET, sys::SO_RCVBUF, &wanted).is_err()
+        {
+            wanted /= 2;
+        }
+    }
+
     fn bind(&self, at: Address) -> Result<(), SocketError> {
         let address = sys::socket_address(at.ip, at.port);
         // SAFETY: `address` is a whole sockaddr_in and outlives the call.
@@ -67,6 +77,9 @@ impl Owned {
         Ok(from_c(&address))
     }
 }
+
+/// No stack gives a datagram socket less than this, in bytes.
+const SMALLEST_REQUEST: c_int = 64 << 10;
 
 const ADDRESS_SIZE: socklen_t = size_of::<sockaddr_in>() as socklen_t;
 
@@ -138,6 +151,7 @@ impl Stream for BsdStream {
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<usize, SocketError> {
+        sys::ask_for_buffers(bytes.len())?;
         // SAFETY: the bytes are readable for their length during the call.
         size(unsafe { sys::send(self.0.0, bytes.as_ptr().cast::<c_void>(), bytes.len(), sys::SEND_FLAGS) })
     }
@@ -204,6 +218,7 @@ impl Listener for BsdListener {
     }
 
     fn accept(&mut self) -> Result<(BsdStream, Address), SocketError> {
+        sys::ask_for_buffers(0)?;
         let mut address = sys::socket_address(0, 0);
         let mut size = ADDRESS_SIZE;
         // SAFETY: both pointers are to locals; `size` says how much room the first has.
@@ -241,10 +256,7 @@ impl BsdDatagram {
         if options.broadcast {
             socket.set_flag(sys::SOL_SOCKET, sys::SO_BROADCAST, true)?;
         }
-        if options.receive_buffer > 0 {
-            // What the stack gives by itself has to do where it refuses more.
-            let _ = socket.set_option(sys::SOL_SOCKET, sys::SO_RCVBUF, &(options.receive_buffer as c_int));
-        }
+        socket.enlarge_receive_buffer(options.receive_buffer);
         socket.set_option(sys::IPPROTO_IP, sys::IP_MULTICAST_TTL, &options.multicast_ttl)?;
         socket.bind(at)?;
         let local = socket.local()?;
@@ -297,6 +309,7 @@ impl Datagram for BsdDatagram {
     }
 
     fn send_to(&mut self, bytes: &[u8], to: Address) -> Result<(), SocketError> {
+        sys::ask_for_buffers(bytes.len())?;
         let address = sys::socket_address(to.ip, to.port);
         // SAFETY: the bytes are readable for their length and `address` is whole, during the call.
         size(unsafe {

@@ -9,6 +9,8 @@ use core::fmt;
 pub mod alarm;
 #[cfg(any(feature = "hosted", feature = "rtems"))]
 pub mod bsd;
+#[cfg(all(feature = "legacy-network", not(feature = "hosted")))]
+mod buffers;
 #[cfg(any(feature = "hosted", all(feature = "rtems", not(feature = "legacy-network"))))]
 pub mod poll;
 #[cfg(all(test, feature = "hosted"))]

@@ -40,6 +40,16 @@ pub fn socket_address(ip: u32, port: u16) -> sockaddr_in {
     }
 }
 
+/// Before a call that takes buffers of the stack for so many bytes: "no buffers" where the call itself would wait for
+/// them. Other stacks than the legacy one say it themselves.
+#[cfg(not(all(feature = "legacy-network", not(feature = "hosted"))))]
+pub fn ask_for_buffers(_bytes: usize) -> Result<(), super::SocketError> {
+    Ok(())
+}
+
+#[cfg(all(feature = "legacy-network", not(feature = "hosted")))]
+pub use super::buffers::ask as ask_for_buffers;
+
 #[cfg(all(feature = "rtems", not(feature = "hosted")))]
 pub use self::rtems::*;
 
