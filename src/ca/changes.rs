@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! What the provider has to say goes to the circuits: changed values, ended puts, changed rights, deleted variables.
 
-use super::admission::Admission;
+use super::admission::{Admission, sparing};
 use super::channels::{Channel, ChannelNotice};
 use super::circuits::{Circuits, NoRoom};
 use super::monitors::{Monitor, Monitors};
@@ -47,6 +47,7 @@ impl<P: Provider> Server<P> {
         if self.monitors.get(first).is_none() {
             return;
         }
+        let spares = sparing(admission, &self.config.limits);
         let mut fan = Fan {
             change,
             now,
@@ -56,8 +57,8 @@ impl<P: Provider> Server<P> {
             statistics: &mut self.statistics,
             updater: Updater::new(self.config.limits.max_array_bytes),
         };
-        if self.provider.read(change.pv, |reading| fan.send(Some(reading), admission)).is_err() {
-            fan.send(None, admission);
+        if self.provider.read(change.pv, |reading| fan.send(Some(reading), spares)).is_err() {
+            fan.send(None, spares);
         }
     }
 
@@ -101,7 +102,7 @@ struct Fan<'a> {
 
 impl Fan<'_> {
     /// Sends `reading` to all who asked for such a change; without one, notes that they are owed an update.
-    fn send<A: Admission>(&mut self, reading: Option<&Reading<'_>>, admission: &A) {
+    fn send(&mut self, reading: Option<&Reading<'_>>, spares: impl Fn(usize) -> bool + Copy) {
         let mut at = self.first;
         while let Some(monitor) = self.monitors.get(at) {
             let next = self.monitors.next_of(monitor, self.first);
@@ -113,7 +114,7 @@ impl Fan<'_> {
                 if monitor.pending {
                     self.statistics.updates_replaced += 1;
                 } else {
-                    self.send_one(at, reading, admission);
+                    self.send_one(at, reading, spares);
                 }
             }
             at = next;
@@ -121,7 +122,7 @@ impl Fan<'_> {
     }
 
     #[inline]
-    fn send_one<A: Admission>(&mut self, index: u32, reading: Option<&Reading<'_>>, admission: &A) {
+    fn send_one(&mut self, index: u32, reading: Option<&Reading<'_>>, spares: impl Fn(usize) -> bool + Copy) {
         let Some(monitor) = self.monitors.get(index) else { return };
         let &Monitor { circuit: slot, dbr, .. } = monitor;
         let Some(circuit) = self.circuits.at_mut(slot) else { return };
@@ -137,10 +138,7 @@ impl Fan<'_> {
             at_once = reading;
         }
         if let Some(reading) = at_once {
-            match self
-                .updater
-                .send(monitor, reading, &Extra::None, &mut circuit.output, |bytes| admission.admits(bytes))
-            {
+            match self.updater.send(monitor, reading, &Extra::None, &mut circuit.output, spares) {
                 Ok(()) => {
                     self.statistics.updates += 1;
                     if !session.is_ready() {

@@ -72,8 +72,8 @@ impl Channels {
     }
 
     /// Bytes that one more channel may ask of the heap.
-    pub(super) const fn growth() -> usize {
-        Slab::<Channel>::growth()
+    pub(super) const fn growth(&self) -> usize {
+        self.slab.growth()
     }
 
     /// The channel with this id, if it belongs to this circuit.

@@ -37,5 +37,6 @@ pub use provider::{
     Access, Acknowledge, Acknowledgement, Change, ChannelInfo, Client, Notice, Provider, PutOutcome, PvError,
     PvId,
 };
+pub use report::ReportPosition;
 pub use server::Server;
 pub use statistics::Statistics;

@@ -83,9 +83,10 @@ impl Monitors {
         self.slab.heap_bytes() + self.heads.capacity() * size_of::<u32>()
     }
 
-    /// Bytes that one more monitor may ask of the heap.
-    pub(super) const fn growth() -> usize {
-        Slab::<Monitor>::growth()
+    /// Bytes that one more monitor may ask of the heap, where there are `capacity` process variables.
+    pub(super) const fn growth(&self, capacity: u32) -> usize {
+        let heads = if capacity as usize > self.heads.len() { capacity as usize } else { 0 };
+        self.slab.growth() + heads * size_of::<u32>()
     }
 
     #[inline]

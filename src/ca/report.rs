@@ -13,9 +13,81 @@ use super::slab::NONE;
 use super::wire::MINOR;
 use core::fmt::{Result, Write};
 
+/// Entries of one look: other clients wait meanwhile.
+const ENTRIES_PER_LOOK: usize = 64;
+
+/// Where a report goes on; the default is its start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReportPosition(Part);
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Part {
+    #[default]
+    Summary,
+    /// The circuit in this slot, or in the next one that has one.
+    Circuit(u16),
+    /// A channel of it.
+    Channel(u16, u32),
+    Counters,
+    End,
+}
+
 impl<P: Provider> Server<P> {
-    /// Writes a report of level 0 to 4. `now` is the time in milliseconds that the other calls get.
-    pub fn report(&self, level: u8, out: &mut dyn Write, now: u64) -> Result {
+    /// Writes the next lines of a report of level 0 to 4 and returns whether there are more. `now` is the time in
+    /// milliseconds that the other calls get.
+    pub fn report(
+        &self,
+        level: u8,
+        position: &mut ReportPosition,
+        out: &mut dyn Write,
+        now: u64,
+    ) -> core::result::Result<bool, core::fmt::Error> {
+        for _ in 0..ENTRIES_PER_LOOK {
+            position.0 = match position.0 {
+                Part::Summary => {
+                    self.report_summary(out)?;
+                    if level >= 1 { Part::Circuit(0) } else { Part::End }
+                }
+                Part::Circuit(slot) if slot >= self.circuits.slots() => Part::Counters,
+                Part::Circuit(slot) => match self.circuits.at(slot) {
+                    None => Part::Circuit(slot + 1),
+                    Some(circuit) => {
+                        self.report_circuit(level, circuit, out, now)?;
+                        if level >= 3 {
+                            Part::Channel(slot, circuit.session.first_channel)
+                        } else {
+                            Part::Circuit(slot + 1)
+                        }
+                    }
+                },
+                Part::Channel(slot, NONE) => Part::Circuit(slot + 1),
+                Part::Channel(slot, index) => match self.channels.at(index) {
+                    Some(channel) if channel.circuit == slot => {
+                        self.report_channel(channel, out)?;
+                        Part::Channel(slot, self.channels.after(index))
+                    }
+                    // Cleared since the last look.
+                    _ => {
+                        out.write_str("    ... (changed meanwhile)\n")?;
+                        Part::Circuit(slot + 1)
+                    }
+                },
+                Part::Counters => {
+                    if level >= 2 {
+                        self.report_counters(out)?;
+                    }
+                    if level >= 4 {
+                        self.report_memory(out)?;
+                    }
+                    Part::End
+                }
+                Part::End => return Ok(false),
+            };
+        }
+        Ok(true)
+    }
+
+    fn report_summary(&self, out: &mut dyn Write) -> Result {
         let s = self.statistics();
         writeln!(
             out,
@@ -25,19 +97,7 @@ impl<P: Provider> Server<P> {
             s.circuits,
             s.channels,
             s.monitors
-        )?;
-        if level >= 1 {
-            for circuit in self.circuits.iter() {
-                self.report_circuit(level, circuit, out, now)?;
-            }
-        }
-        if level >= 2 {
-            self.report_counters(out)?;
-        }
-        if level >= 4 {
-            self.report_memory(out)?;
-        }
-        Ok(())
+        )
     }
 
     fn report_circuit(&self, level: u8, circuit: &Circuit, out: &mut dyn Write, now: u64) -> Result {
@@ -73,13 +133,6 @@ impl<P: Provider> Server<P> {
                 if session.events_off { " (events off)" } else { "" },
                 session.puts,
             )?;
-        }
-        if level >= 3 {
-            let mut at = session.first_channel;
-            while let Some(channel) = self.channels.at(at) {
-                self.report_channel(channel, out)?;
-                at = self.channels.after(at);
-            }
         }
         if level >= 4 {
             writeln!(

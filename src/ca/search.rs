@@ -6,6 +6,8 @@
 //! of the request: clients measure the round trip with it and believe no reply that carries another.
 
 use super::admission::Admission;
+use super::channels::Channels;
+use super::circuits::Circuits;
 use super::config::Config;
 use super::peer::Peer;
 use super::provider::Provider;
@@ -75,14 +77,32 @@ pub(super) fn name_in(payload: &[u8]) -> Option<&[u8]> {
     payload.get(..end).filter(|name| !name.is_empty() && name.len() <= MAX_NAME)
 }
 
+/// Whether searches are answered at all, and how many of one address.
+pub(super) struct Gate {
+    /// Neither searches nor beacons at the moment.
+    pub(super) paused: bool,
+    rates: Rates,
+}
+
+impl Gate {
+    pub(super) const fn new() -> Self {
+        Gate { paused: false, rates: Rates::new() }
+    }
+
+    /// Counts one search for a name that is served and says whether its sender may be answered.
+    pub(super) fn opens(&mut self, address: u32, config: &Config, now: u64) -> bool {
+        !self.paused && self.rates.allows(address, config.limits.searches_per_second, now)
+    }
+}
+
 /// Searches per address in the present second.
-pub(super) struct Rates {
+struct Rates {
     seen: [(u32, u32); 32],
     second: u64,
 }
 
 impl Rates {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Rates { seen: [(0, 0); 32], second: 0 }
     }
 
@@ -110,7 +130,9 @@ pub(super) struct Searcher<'a, P, A> {
     pub(super) config: &'a Config,
     pub(super) provider: &'a P,
     pub(super) statistics: &'a mut Statistics,
-    pub(super) rates: &'a mut Rates,
+    pub(super) gate: &'a mut Gate,
+    pub(super) circuits: &'a Circuits,
+    pub(super) channels: &'a Channels,
     pub(super) admission: &'a A,
     /// Bytes that a new client needs; what the admission is asked for.
     pub(super) cost: usize,
@@ -124,6 +146,7 @@ impl<P: Provider, A: Admission> Searcher<'_, P, A> {
         let mut minor = None;
         let mut sequence = None;
         let mut searched = false;
+        let has_place = self.has_place(from);
         while let Ok((header, size)) = Header::parse(rest, false) {
             let end = size + padded(header.payload as usize);
             let Some(payload) = rest.get(size..size + header.payload as usize) else { break };
@@ -138,7 +161,7 @@ impl<P: Provider, A: Admission> Searcher<'_, P, A> {
                         break;
                     }
                     searched = true;
-                    if self.is_served(from, payload, now) {
+                    if self.is_served(from, payload, has_place, now) {
                         if replies.used == 0 {
                             replies.begin(minor, sequence);
                         } else if !replies.has_room() {
@@ -163,16 +186,31 @@ impl<P: Provider, A: Admission> Searcher<'_, P, A> {
         }
     }
 
+    /// The limits leave room for a channel of this client. A client whose answer leads to a refused connection asks again
+    /// and again, and keeps a server that could serve it from being found.
+    fn has_place(&self, from: Peer) -> bool {
+        let limits = &self.config.limits;
+        if self.channels.len() >= limits.channels {
+            return false;
+        }
+        let circuits = self.circuits.len();
+        if circuits < u32::from(limits.circuits.min(limits.circuits_per_address)) {
+            return true;
+        }
+        let from_here = self.circuits.count_from(from.address);
+        // When no more circuits can be had, whoever is at the address that asks may use the one it has.
+        from_here < usize::from(limits.circuits_per_address)
+            && (circuits < u32::from(limits.circuits) || from_here > 0)
+    }
+
     /// The name is served here, and whoever asks could be served too.
-    fn is_served(&mut self, from: Peer, payload: &[u8], now: u64) -> bool {
+    fn is_served(&mut self, from: Peer, payload: &[u8], has_place: bool, now: u64) -> bool {
         self.statistics.searches += 1;
         let Some(name) = name_in(payload) else { return false };
         if self.provider.find(name).is_none() {
             return false;
         }
-        if self.rates.allows(from.address, self.config.limits.searches_per_second, now)
-            && self.admission.admits(self.cost)
-        {
+        if self.gate.opens(from.address, self.config, now) && has_place && self.admission.admits(self.cost) {
             return true;
         }
         self.statistics.searches_refused += 1;

@@ -27,14 +27,14 @@ use super::peer::Peer;
 use super::provider::Provider;
 use super::puts::Puts;
 use super::requests::{Turn, parts};
-use super::search::{Rates, Searcher};
+use super::search::{Gate, Searcher};
 use super::slab::NONE;
 use super::statistics::Statistics;
 
 /// How often time-outs are looked at.
 const SWEEP_MS: u64 = 5_000;
 /// Smallest buffer that every fixed reply fits into, in bytes.
-const MIN_BUFFER: usize = 1024;
+const MIN_BUFFER: u32 = 1024;
 
 /// A Channel Access server over the process variables of `P`.
 pub struct Server<P: Provider> {
@@ -47,8 +47,7 @@ pub struct Server<P: Provider> {
     pub(super) statistics: Statistics,
     pub(super) notes: Notes,
     beacons: Beacons,
-    rates: Rates,
-    paused: bool,
+    gate: Gate,
     /// When time-outs were last looked at.
     swept_ms: u64,
     /// The provider may have changes that [`Self::poll_changes`] has not taken.
@@ -57,7 +56,8 @@ pub struct Server<P: Provider> {
 
 impl<P: Provider> Server<P> {
     /// A server without circuits.
-    pub fn new(config: Config, provider: P) -> Self {
+    pub fn new(mut config: Config, provider: P) -> Self {
+        config.limits.buffer_bytes = config.limits.buffer_bytes.max(MIN_BUFFER);
         Server {
             config,
             provider,
@@ -68,8 +68,7 @@ impl<P: Provider> Server<P> {
             statistics: Statistics::default(),
             notes: Notes::new(),
             beacons: Beacons::new(),
-            rates: Rates::new(),
-            paused: false,
+            gate: Gate::new(),
             swept_ms: 0,
             unpolled: false,
         }
@@ -94,7 +93,7 @@ impl<P: Provider> Server<P> {
 
     /// Neither searches nor beacons at the moment.
     pub const fn is_paused(&self) -> bool {
-        self.paused
+        self.gate.paused
     }
 
     /// The settings.
@@ -120,20 +119,20 @@ impl<P: Provider> Server<P> {
     /// Stops answering searches and sending beacons (true) or starts again (false, with fast beacons as at a start).
     /// Circuits go on.
     pub fn pause(&mut self, paused: bool) {
-        if self.paused && !paused {
+        if self.gate.paused && !paused {
             self.beacons = Beacons::new();
         }
-        self.paused = paused;
+        self.gate.paused = paused;
     }
 
     /// Bytes of heap that one more client takes: what the admission is asked for before a search is answered.
     pub const fn client_cost(&self) -> usize {
-        Circuits::cost(self.config.limits.buffer_bytes as usize) + Channels::growth()
+        self.circuits.growth(self.config.limits.buffer_bytes as usize) + self.channels.growth()
     }
 
     /// The beacon to send to every beacon address now, if one is due.
     pub fn beacon(&mut self, now: u64) -> Option<[u8; 16]> {
-        if self.paused {
+        if self.gate.paused {
             return None;
         }
         self.beacons.take(now, self.config.beacon_period_ms, self.config.tcp_port)
@@ -149,7 +148,7 @@ impl<P: Provider> Server<P> {
         now: u64,
         send: impl FnMut(Peer, &[u8]),
     ) {
-        if self.paused {
+        if self.gate.paused {
             return;
         }
         let cost = self.client_cost();
@@ -157,7 +156,9 @@ impl<P: Provider> Server<P> {
             config: &self.config,
             provider: &self.provider,
             statistics: &mut self.statistics,
-            rates: &mut self.rates,
+            gate: &mut self.gate,
+            circuits: &self.circuits,
+            channels: &self.channels,
             admission,
             cost,
         }
@@ -178,7 +179,7 @@ impl<P: Provider> Server<P> {
         } else if !admission.admits(self.client_cost()) || self.puts.reserve().is_err() {
             Err(Refusal::Memory)
         } else {
-            self.circuits.open(peer, (limits.buffer_bytes as usize).max(MIN_BUFFER), limits.circuits, now)
+            self.circuits.open(peer, limits.buffer_bytes as usize, limits.circuits, now)
         };
         match result {
             Ok(_) => {
@@ -281,6 +282,7 @@ impl<P: Provider> Server<P> {
             let Some(circuit) = self.circuits.at_mut(slot) else { continue };
             circuit.shrink();
             let over = |since: u64, limit: u32| limit > 0 && now.saturating_sub(since) >= u64::from(limit);
+            let large = circuit.input.is_large();
             let session = &mut circuit.session;
             let peer = session.peer;
             // Replies that it does not take, or a put-callback that outlives its client.
@@ -302,6 +304,16 @@ impl<P: Provider> Server<P> {
                     format_args!("closed: it does not read its replies"),
                 );
                 self.circuits.mark_ready(slot);
+            } else if large && over(session.heard_ms, limits.stuck_ms) {
+                circuit.end(false);
+                self.statistics.stuck_closed += 1;
+                self.notes.say(
+                    peer,
+                    Cause::Timeout,
+                    now,
+                    format_args!("closed: it does not end its message"),
+                );
+                self.circuits.mark_ready(slot);
             } else if over(session.heard_ms, limits.idle_ms) && !session.closing {
                 circuit.end(false);
                 self.statistics.idle_closed += 1;
@@ -313,7 +325,7 @@ impl<P: Provider> Server<P> {
 
     /// When [`Self::beacon`] or [`Self::tick`] has something to do next, in milliseconds of the same clock.
     pub fn next_deadline(&self) -> Option<u64> {
-        let beacon = (!self.paused).then_some(self.beacons.due_ms());
+        let beacon = (!self.gate.paused).then_some(self.beacons.due_ms());
         let sweep = (self.circuits.len() > 0).then(|| self.swept_ms.saturating_add(SWEEP_MS));
         match (beacon, sweep) {
             (Some(beacon), Some(sweep)) => Some(beacon.min(sweep)),
@@ -357,6 +369,7 @@ impl<P: Provider> Server<P> {
             monitors: &mut self.monitors,
             puts: &mut self.puts,
             provider: &mut self.provider,
+            gate: &mut self.gate,
             config: &self.config,
             statistics: &mut self.statistics,
             notes: &mut self.notes,

@@ -18,6 +18,11 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Entries of one chunk.
 const CHUNK: usize = 64;
 
+/// What a vector of so many elements grows to when it is full.
+pub(super) const fn doubled(length: usize) -> usize {
+    if length < 4 { 4 } else { 2 * length }
+}
+
 /// No memory for another entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoMemory;
@@ -69,9 +74,10 @@ impl<T> Slab<T> {
         self.live
     }
 
-    /// Bytes that one more entry may ask of the heap: a chunk.
-    pub(super) const fn growth() -> usize {
-        CHUNK * size_of::<Entry<T>>()
+    /// Bytes that one more entry may ask of the heap: a chunk, and a longer list of them.
+    pub(super) const fn growth(&self) -> usize {
+        let chunks = if self.chunks.len() == self.chunks.capacity() { doubled(self.chunks.len()) } else { 0 };
+        CHUNK * size_of::<Entry<T>>() + chunks * size_of::<Chunk<T>>()
     }
 
     /// Bytes of one entry.

@@ -4,7 +4,7 @@
 use core::fmt::{self, Write};
 
 use super::{Echo, FAILED, OK, Page, Services, refused, stopped};
-use crate::ca::{Admission, PvId};
+use crate::ca::{Admission, PvId, ReportPosition};
 use crate::net::Clocked;
 use crate::net::server::Server;
 use crate::net::service::Service;
@@ -103,10 +103,17 @@ where
         }
         self.where_the_server_is(out)?;
         let now = self.system.monotonic_ms();
-        let mut page = Page::default();
-        // A cut page says so itself.
-        let _ = self.server.with(|server| server.protocol().report(level, &mut page, now));
-        page.print(out)
+        let mut position = ReportPosition::default();
+        loop {
+            let mut page = Page::default();
+            // A cut page says so itself, and is the last.
+            let more =
+                self.server.with(|server| server.protocol().report(level, &mut position, &mut page, now));
+            page.print(out)?;
+            if more != Ok(true) {
+                return Ok(());
+            }
+        }
     }
 
     fn start_server(&self, out: &mut dyn fmt::Write) -> i32 {

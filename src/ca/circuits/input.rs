@@ -72,7 +72,13 @@ impl Input {
         self.consume(0);
     }
 
-    /// Makes sure that a message of `bytes` fits, if memory allows.
+    /// Part of a message that is larger than the normal buffer lies in it.
+    pub(in super::super) fn is_large(&self) -> bool {
+        self.buffer.len() > self.normal && self.end > self.start
+    }
+
+    /// Makes sure that a message of `bytes` fits, if memory allows; not before as much has come as the buffer holds, so that
+    /// a claimed size alone takes no memory.
     pub(in super::super) fn make_room(&mut self, bytes: usize, admits: impl FnOnce(usize) -> bool) -> bool {
         if bytes > self.normal {
             self.large = true;
@@ -80,7 +86,7 @@ impl Input {
         if self.start + bytes <= self.buffer.len() {
             return true;
         }
-        if bytes <= self.buffer.len() {
+        if self.unread().len() < self.buffer.len() {
             self.compact();
             return true;
         }
@@ -130,7 +136,9 @@ mod tests {
     #[test]
     fn grows_for_a_larger_message_and_shrinks_when_only_smaller_ones_follow() {
         let mut input = Input::new(8).unwrap();
-        put(&mut input, &[1; 8]);
+        put(&mut input, &[1; 7]);
+        assert!(input.make_room(100, |_| false), "not yet full");
+        put(&mut input, &[1; 1]);
         assert!(input.is_full());
         assert!(!input.make_room(100, |_| false));
         assert!(input.make_room(100, |_| true));

@@ -2,6 +2,7 @@
 //! The table of circuits and the queue of those that want to be served.
 
 use super::super::peer::Peer;
+use super::super::slab::doubled;
 use super::super::wire::{Header, MINOR, command};
 use super::{Input, Output, Session};
 use alloc::vec::Vec;
@@ -147,9 +148,15 @@ impl Circuits {
         self.count
     }
 
-    /// Bytes of heap that another circuit takes, its two buffers of `buffer` bytes each included.
+    /// Bytes of heap that a circuit takes, its two buffers of `buffer` bytes each included.
     pub(in super::super) const fn cost(buffer: usize) -> usize {
         2 * buffer + size_of::<Circuit>()
+    }
+
+    /// Bytes that one more circuit may ask of the heap: its own, and a longer table.
+    pub(in super::super) const fn growth(&self, buffer: usize) -> usize {
+        let table = if self.table.len() == self.table.capacity() { doubled(self.table.len()) } else { 0 };
+        Self::cost(buffer) + table * size_of::<Option<Circuit>>()
     }
 
     /// The circuit of an id that is still valid.

@@ -27,7 +27,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             || self.session.channels >= limits.channels_per_circuit
         {
             Some((Cause::Limit, "as many channels as there may be"))
-        } else if !self.admission.admits(Channels::growth()) {
+        } else if !self.admission.admits(self.channels.growth()) {
             Some((Cause::Memory, "no memory for another channel"))
         } else {
             None

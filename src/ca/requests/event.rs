@@ -8,7 +8,7 @@ use super::super::payload::Extra;
 use super::super::provider::PvId;
 use super::super::updates::{Updater, is_rare};
 use super::super::wire::dbr::Dbr;
-use super::read::AUTOSIZE;
+use super::read::{AUTOSIZE, is_excessive};
 use super::*;
 use crate::value::EventMask;
 
@@ -41,10 +41,18 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             return self.fail(request, status::TOLARGE, "subscription to more than the largest array");
         }
         let limits = &self.config.limits;
+        if is_excessive(count, max_count, size, limits) {
+            return self.fail(
+                request,
+                status::BADCOUNT,
+                "subscription to more elements than the channel has",
+            );
+        }
         if self.monitors.len() >= limits.monitors || self.session.monitors >= limits.monitors_per_circuit {
             return self.refuse_monitor(request, Cause::Limit, "as many subscriptions as there may be");
         }
-        if !self.admission.admits(Monitors::growth()) {
+        let capacity = self.provider.capacity();
+        if !self.admission.admits(self.monitors.growth(capacity)) {
             return self.refuse_monitor(request, Cause::Memory, "no memory for another subscription");
         }
         let subscribe = Subscribe {
@@ -57,7 +65,6 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             mask,
             readable: access.read,
         };
-        let capacity = self.provider.capacity();
         let Some(channel) = self.channels.get_mut(sid, self.slot) else { return Flow::Next };
         let Ok((index, first)) = self.monitors.add(subscribe, capacity, &mut channel.monitors) else {
             return self.refuse_monitor(request, Cause::Memory, "no memory for another subscription");
@@ -130,10 +137,10 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
         let first = self.session.pending_first;
         let Some(monitor) = self.monitors.get(first) else { return Err(NoRoom::Wait) };
         let pv = PvId { index: monitor.pv, view: monitor.view };
-        let admission = self.admission;
+        let spares = sparing(self.admission, &self.config.limits);
         updater.renew();
         if !monitor.readable {
-            updater.fail(monitor, status::NORDACCESS, self.output, |b| admission.admits(b))?;
+            updater.fail(monitor, status::NORDACCESS, self.output, spares)?;
             self.statistics.updates += 1;
             self.monitors.unqueue(self.session, first);
             return Ok(());
@@ -152,7 +159,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
                 if at != first && (!same || rare || is_rare(monitor.dbr) || !monitor.readable) {
                     return Ok(());
                 }
-                updater.send(monitor, reading, &extra, output, |b| admission.admits(b))?;
+                updater.send(monitor, reading, &extra, output, spares)?;
                 statistics.updates += 1;
                 monitors.unqueue(session, at);
                 at = session.pending_first;
@@ -162,7 +169,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             Ok(result) => result,
             Err(error) => {
                 let Some(monitor) = self.monitors.get(first) else { return Ok(()) };
-                updater.fail(monitor, get_status(error), self.output, |b| admission.admits(b))?;
+                updater.fail(monitor, get_status(error), self.output, spares)?;
                 self.statistics.updates += 1;
                 self.monitors.unqueue(self.session, first);
                 Ok(())

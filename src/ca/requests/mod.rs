@@ -11,7 +11,7 @@ mod read;
 mod session;
 mod write;
 
-use super::admission::Admission;
+use super::admission::{Admission, sparing};
 use super::channels::Channels;
 use super::circuits::{Circuit, Input, Output, Session};
 use super::config::Config;
@@ -19,7 +19,9 @@ use super::monitors::Monitors;
 use super::notes::{Cause, Notes};
 use super::provider::{Provider, PvError};
 use super::puts::Puts;
+use super::search::Gate;
 use super::statistics::Statistics;
+use super::wire::dbr::Dbr;
 use super::wire::{Header, command, padded, status};
 
 /// Room that any small reply needs; made sure of before every request. The longest is an ERROR: two headers and text.
@@ -51,7 +53,7 @@ struct Request<'m> {
 enum Stop {
     /// A message has not come whole, a reply found no room, or the turn is over.
     Wait,
-    /// The next message needs an input buffer of so many bytes.
+    /// The next message fills the input buffer and needs one of so many bytes.
     Large(usize),
     /// The next message is skipped: so many bytes of it.
     Skip(u64),
@@ -66,6 +68,7 @@ pub(super) struct Turn<'a, P, A> {
     pub(super) monitors: &'a mut Monitors,
     pub(super) puts: &'a mut Puts,
     pub(super) provider: &'a mut P,
+    pub(super) gate: &'a mut Gate,
     pub(super) config: &'a Config,
     pub(super) statistics: &'a mut Statistics,
     pub(super) notes: &'a mut Notes,
@@ -119,8 +122,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
                 Stop::Wait => return,
                 Stop::Skip(bytes) => self.session.skip = bytes,
                 Stop::Large(bytes) => {
-                    let admission = self.admission;
-                    if input.make_room(bytes, |b| admission.admits(b)) {
+                    if input.make_room(bytes, sparing(self.admission, &self.config.limits)) {
                         return;
                     }
                     self.refuse_message(
@@ -138,7 +140,6 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
     fn requests_in(&mut self, bytes: &[u8], moved: &mut usize) -> (usize, Stop) {
         let budget = self.config.limits.turn_bytes as usize;
         let queued = self.output.used();
-        let largest = self.config.limits.max_array_bytes;
         let mut at = 0;
         let mut count = 0;
         let stop = loop {
@@ -167,13 +168,9 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
                 break Stop::Wait;
             }
             let whole = size as u64 + u64::from(header.payload);
-            if header.payload > largest {
+            if let Some((code, text)) = self.too_large(&header, whole) {
                 self.statistics.too_large += 1;
-                self.refuse_message(
-                    rest,
-                    status::TOLARGE,
-                    "message exceeds the largest array of this server",
-                );
+                self.refuse_message(rest, code, text);
                 break Stop::Skip(whole);
             }
             let whole = whole as usize;
@@ -191,6 +188,37 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
         self.statistics.requests += count;
         self.session.requests += count;
         (at, stop)
+    }
+
+    /// Why a message is not even received: only a value for one of the client's channels may be larger than the buffer,
+    /// and not larger than the value of that channel can be. What a header claims costs nothing until then.
+    #[inline]
+    fn too_large(&self, header: &Header, whole: u64) -> Option<(u32, &'static str)> {
+        let limits = &self.config.limits;
+        if whole <= u64::from(limits.buffer_bytes) {
+            return None;
+        }
+        self.too_large_for_buffer(header)
+    }
+
+    #[cold]
+    fn too_large_for_buffer(&self, header: &Header) -> Option<(u32, &'static str)> {
+        if header.payload > self.config.limits.max_array_bytes {
+            return Some((status::TOLARGE, "message exceeds the largest array of this server"));
+        }
+        if ![command::WRITE, command::WRITE_NOTIFY].contains(&header.command) {
+            return Some((status::TOLARGE, "message exceeds the buffer of a circuit"));
+        }
+        let Some(channel) = self.channels.get(header.p1, self.slot) else {
+            return Some((status::BADCHID, "no such channel"));
+        };
+        let Some(dbr) = Dbr::from_code(header.data_type) else {
+            return Some((status::BADTYPE, "no such data type"));
+        };
+        if header.payload as usize > padded(dbr.size(channel.max_count) as usize) {
+            return Some((status::BADCOUNT, "more elements than the channel has"));
+        }
+        None
     }
 
     #[inline]

@@ -6,12 +6,19 @@ use super::super::payload::{Extra, encode, send_number};
 use super::super::provider::PvId;
 use super::super::wire::dbr::{Class, Dbr};
 use super::*;
+use crate::ca::config::Limits;
 use crate::value::{NativeType, Reading, Text};
 
 /// Since this minor version a count of 0 means the current length.
 pub(super) const AUTOSIZE: u16 = 13;
 /// A type code from here on is no type of any version: the stream is damaged.
 const ABSURD_TYPE: u16 = 0x100;
+
+/// More elements are asked for than there can be, and not just a few zeros more. EPICS's own server fills up with zeros
+/// without end, so that any scalar makes a reply of many megabytes.
+pub(super) fn is_excessive(count: u32, max_count: u32, size: u32, limits: &Limits) -> bool {
+    count > max_count && size > limits.buffer_bytes / 2
+}
 
 /// Why there is no value to send.
 enum Unread {
@@ -36,8 +43,9 @@ struct Room<'a, A> {
     whole: Option<u32>,
     /// The client knows extended headers.
     long: bool,
-    /// Largest payload, in bytes.
-    largest: u32,
+    /// As many elements as there can be.
+    max_count: u32,
+    limits: &'a Limits,
     admission: &'a A,
 }
 
@@ -58,8 +66,11 @@ impl<A: Admission> Room<'_, A> {
             reply.count = if length == 0 { 0 } else { self.whole.unwrap_or(length) };
         }
         let size = dbr.size(reply.count);
-        if size > self.largest {
+        if size > self.limits.max_array_bytes {
             return Err(Unread::Status(status::TOLARGE));
+        }
+        if is_excessive(reply.count, self.max_count, size, self.limits) {
+            return Err(Unread::Status(status::BADCOUNT));
         }
         reply.payload = padded(size as usize) as u32;
         let header_size = reply.wire_size();
@@ -67,7 +78,7 @@ impl<A: Admission> Room<'_, A> {
             return Err(Unread::Status(status::ARRAY_16K_CLIENT));
         }
         let whole = header_size + reply.payload as usize;
-        output.make_room(whole, |bytes| self.admission.admits(bytes))?;
+        output.make_room(whole, sparing(self.admission, self.limits))?;
         let Some(place) = output.message(reply) else { return Err(Unread::Wait) };
         if encode(dbr, reply.count, reading, extra, place).is_err() {
             output.take_back(whole);
@@ -125,7 +136,8 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
                     // Before V4.13 a count of 0 was the whole of the array.
                     whole: (!session.speaks(AUTOSIZE)).then_some(max_count),
                     long: session.speaks(LONG_HEADERS),
-                    largest: config.limits.max_array_bytes,
+                    max_count,
+                    limits: &config.limits,
                     admission,
                 };
                 room.send(dbr, reading, &extra, reply, output)

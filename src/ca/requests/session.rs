@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Requests about the circuit as a whole: version, names, echo, flow control, name search.
 
-use super::super::circuits::NoRoom;
 use super::super::search::name_in;
 use super::*;
 use alloc::vec::Vec;
@@ -28,16 +27,13 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
 
     pub(super) fn echo(&mut self, request: &Request<'_>) -> Flow {
         let size = request.raw.len() + request.payload.len();
-        let admission = self.admission;
-        match self.output.make_room(size, |b| admission.admits(b)) {
-            Ok(()) => {
-                self.output.copy(request.raw);
-                self.output.copy(request.payload);
-                Flow::Next
-            }
-            Err(NoRoom::Wait) => Flow::Blocked,
-            Err(NoRoom::Memory) => self.fail(request, status::ALLOCMEM, "no memory for the echo"),
+        // It has come through an input buffer of the same size.
+        if !self.output.has_room(size) {
+            return Flow::Blocked;
         }
+        self.output.copy(request.raw);
+        self.output.copy(request.payload);
+        Flow::Next
     }
 
     pub(super) fn events_off(&mut self) -> Flow {
@@ -95,6 +91,15 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
         self.statistics.searches += 1;
         let found = name_in(request.payload).and_then(|name| self.provider.find(name)).is_some();
         if found {
+            // As for a datagram: silence, so that the client asks again later.
+            let opens = self.gate.opens(self.session.peer.address, self.config, self.now);
+            if !opens
+                || self.channels.len() >= self.config.limits.channels
+                || !self.admission.admits(self.channels.growth())
+            {
+                self.statistics.searches_refused += 1;
+                return Flow::Next;
+            }
             self.statistics.searches_answered += 1;
             self.output.bare(
                 Header::new(command::SEARCH)

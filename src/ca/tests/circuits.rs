@@ -3,12 +3,12 @@
 
 use super::harness::*;
 use crate::ca::wire::{Header, command, status};
-use crate::ca::{AdmitAll, Config, Limits};
+use crate::ca::{AdmitAll, Config, Limits, ReportPosition, Server};
 use std::{vec, vec::Vec};
 
 #[test]
 fn version_is_sent_at_once_byte_by_byte() {
-    let mut server = crate::ca::Server::new(RSRV, Memory::new());
+    let mut server = Server::new(RSRV, Memory::new());
     let id = server.accept(PEER, &AdmitAll, 0).unwrap();
     assert_eq!(server.output(id), [0, 0, 0, 0, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(server.next_ready(), Some(id));
@@ -24,8 +24,9 @@ fn echo_and_read_sync_come_back_as_they_are() {
         let reply = c.ask_one(header, b"payload!");
         assert_eq!((reply.header.payload, &reply.payload[..]), (8, &b"payload!"[..]));
     }
-    let large = vec![9; 40_000];
-    assert_eq!(c.ask_one(Header::new(command::ECHO), &large).payload, large);
+    // As large as the buffer of a circuit.
+    let large = vec![9; (Limits::HOSTED.buffer_bytes as usize) - Header::STANDARD];
+    assert!(c.ask_one(Header::new(command::ECHO), &large).payload == large);
 }
 
 #[test]
@@ -250,6 +251,34 @@ fn names_that_are_too_long_are_refused() {
     assert!(!c.is_closing());
 }
 
+/// The whole report; returns in how many looks.
+fn report(server: &Server<Memory>, level: u8, text: &mut std::string::String) -> usize {
+    let mut position = ReportPosition::default();
+    let mut looks = 1;
+    while server.report(level, &mut position, text, 5000).unwrap() {
+        looks += 1;
+    }
+    looks
+}
+
+#[test]
+fn a_long_report_is_written_in_short_looks() {
+    let mut c = Conversation::new();
+    let sids: Vec<u32> = (0..200).map(|cid| c.create("ival", cid)).collect();
+    let mut text = std::string::String::new();
+    assert!(report(&c.server, 3, &mut text) > 3);
+    assert_eq!(text.matches("    ival Long[1]").count(), 200);
+    // Channels that are cleared between two looks do not lead astray.
+    let mut position = ReportPosition::default();
+    text.clear();
+    assert!(c.server.report(3, &mut position, &mut text, 0).unwrap());
+    for (cid, &sid) in sids.iter().enumerate() {
+        c.ask(Header::new(command::CLEAR_CHANNEL).ids(sid, cid as u32), &[]);
+    }
+    while c.server.report(3, &mut position, &mut text, 0).unwrap() {}
+    assert!(text.contains("(changed meanwhile)") && text.contains("searches: "), "{text}");
+}
+
 #[test]
 fn the_report_names_clients_and_channels() {
     let mut c = Conversation::new();
@@ -257,10 +286,10 @@ fn the_report_names_clients_and_channels() {
     let sid = c.create("ival", 77);
     c.subscribe(sid, 5, 1, 1, 1);
     let mut text = std::string::String::new();
-    c.server.report(0, &mut text, 0).unwrap();
+    report(&c.server, 0, &mut text);
     assert_eq!(text, "Channel Access server V4.13, TCP port 5064: 1 circuits, 1 channels, 1 monitors\n");
     text.clear();
-    c.server.report(4, &mut text, 5000).unwrap();
+    report(&c.server, 4, &mut text);
     for part in [
         "127.0.0.1:40000: user \"anna\"",
         "V4.13, priority 0",

@@ -404,6 +404,11 @@ impl Conversation {
         self.server.provider_mut()
     }
 
+    /// Bytes of heap of the circuit's input buffer.
+    pub(super) fn input_capacity(&self) -> usize {
+        self.server.circuits.get(self.circuit).unwrap().input.capacity()
+    }
+
     pub(super) fn is_closing(&self) -> bool {
         self.server.state(self.circuit).closing
     }

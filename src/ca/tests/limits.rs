@@ -124,6 +124,113 @@ fn memory_for_channel_monitor_and_large_reply_is_asked_for() {
     assert_eq!(c.read(sid, 6, 1).header.p1, status::NORMAL, "skipped, not lost count of");
 }
 
+/// What the header of a message claims, without one byte of its payload.
+fn claim(c: &mut Conversation, header: Header) -> usize {
+    let mut bytes = vec![0; header.wire_size()];
+    header.emit(&mut bytes);
+    assert_eq!(c.send_in(&bytes, usize::MAX), bytes.len());
+    c.input_capacity()
+}
+
+#[test]
+fn a_claimed_size_takes_no_memory() {
+    let mut c = Conversation::new();
+    let sid = c.create("big", 1);
+    let normal = c.input_capacity();
+    let claimed = 60 << 20;
+    // Whatever is no value for a channel is refused at once, as is more than the channel has.
+    for (header, code) in [
+        (Header::new(command::ECHO), status::TOLARGE),
+        (Header::new(command::CLIENT_NAME), status::TOLARGE),
+        (Header::new(command::EVENT_ADD).typed(6, 1).ids(sid, 1), status::TOLARGE),
+        (Header::new(command::WRITE).typed(6, 1).ids(12345, 1), status::BADCHID),
+        (Header::new(command::WRITE).typed(99, 1).ids(sid, 1), status::BADTYPE),
+        (Header::new(command::WRITE).typed(6, 1).ids(sid, 1), status::BADCOUNT),
+    ] {
+        let mut c = Conversation::new();
+        c.create("big", 1);
+        assert_eq!(claim(&mut c, header.with_payload(claimed)), normal, "{header:?}");
+        let reply = c.take().remove(0).header;
+        assert_eq!((reply.command, reply.p2), (command::ERROR, code), "{header:?}");
+    }
+    // What the channel has room for is received; memory is taken when the buffer is full.
+    let header = Header::new(command::WRITE_NOTIFY).typed(6, 10_000).ids(sid, 9).with_payload(80_000);
+    assert_eq!(claim(&mut c, header), normal);
+    let rest = normal - header.wire_size();
+    assert_eq!(c.send_in(&vec![0; rest - 1], usize::MAX), rest - 1);
+    assert_eq!(c.input_capacity(), normal);
+    assert_eq!(c.send_in(&vec![0; 80_000 - rest + 1], usize::MAX), 80_000 - rest + 1);
+    assert_eq!(c.take()[0].header.p1, status::NORMAL);
+}
+
+#[test]
+fn a_large_message_that_does_not_end_is_given_up() {
+    let mut c = with(Limits { stuck_ms: 30_000, ..Limits::HOSTED });
+    let sid = c.create("big", 1);
+    claim(&mut c, Header::new(command::WRITE).typed(6, 10_000).ids(sid, 9).with_payload(80_000));
+    c.send_in(&vec![0; 40_000], usize::MAX);
+    c.server.tick(29_999);
+    assert!(!c.is_closing());
+    c.server.tick(36_000);
+    assert!(c.is_closing());
+}
+
+#[test]
+fn a_scalar_does_not_make_a_reply_of_megabytes() {
+    let mut c = Conversation::new();
+    let sid = c.create("dval", 1);
+    // Some zeros more, as from EPICS's own server.
+    let reply = c.read(sid, 6, 3);
+    assert_eq!((reply.header.p1, reply.header.count, reply.payload.len()), (status::NORMAL, 3, 24));
+    for count in [100_000, 7_000_000] {
+        let reply = c.read(sid, 6, count);
+        assert_eq!((reply.header.p1, reply.payload.len()), (status::BADCOUNT, 0));
+        let error = c.subscribe(sid, 6, count, 1, 1);
+        assert_eq!((error[0].header.command, error[0].header.p2), (command::ERROR, status::BADCOUNT));
+    }
+}
+
+#[test]
+fn no_search_is_answered_whose_client_would_be_refused() {
+    let limits = Limits { circuits: 3, circuits_per_address: 2, ..Limits::HOSTED };
+    let mut server = Server::new(Config { limits, ..RSRV }, Memory::new());
+    let peer = |address, port| Peer { address, port };
+    let search = request(Header::new(command::SEARCH).typed(5, 13).ids(1, 1), b"ival\0");
+    let answered = |server: &mut Server<Memory>, address| {
+        let mut packets = 0;
+        server.datagram(peer(address, 9), &search, &AdmitAll, 0, |_, _| packets += 1);
+        packets == 1
+    };
+    server.accept(peer(1, 1), &AdmitAll, 0).unwrap();
+    assert!(answered(&mut server, 1) && answered(&mut server, 2));
+    server.accept(peer(1, 2), &AdmitAll, 0).unwrap();
+    assert!(!answered(&mut server, 1) && answered(&mut server, 2), "as many as one address may have");
+    let third = server.accept(peer(2, 1), &AdmitAll, 0).unwrap();
+    assert!(answered(&mut server, 2) && !answered(&mut server, 3), "2 has a circuit that it may use");
+    server.close(third);
+    assert!(answered(&mut server, 3));
+}
+
+#[test]
+fn a_search_over_a_circuit_is_admitted_as_one_by_datagram_is() {
+    let mut c = with(Limits { searches_per_second: 2, ..Limits::HOSTED });
+    let search = Header::new(command::SEARCH).typed(10, 13).ids(1, 1);
+    assert_eq!(c.ask(search, b"ival\0").len(), 1);
+    c.server.pause(true);
+    assert_eq!(c.ask(search, b"ival\0"), []);
+    c.server.pause(false);
+    assert_eq!(c.ask(search, b"ival\0").len(), 1);
+    assert_eq!(c.ask(search, b"ival\0"), [], "the third in this second");
+    let mut c = Conversation::new();
+    let tight = Tight { admits: false, asked: Cell::new(0) };
+    let bytes = request(search, b"ival\0");
+    c.server.receive_buffer(c.circuit)[..bytes.len()].copy_from_slice(&bytes);
+    c.server.received(c.circuit, bytes.len(), &tight, 0);
+    c.settle();
+    assert_eq!((c.take(), tight.asked.get()), (vec![], 1));
+    assert_eq!(c.server.statistics().searches_refused, 1);
+}
+
 #[test]
 fn a_search_asks_once_for_a_name_that_is_served_and_never_else() {
     let mut server = Server::new(RSRV, Memory::new());
