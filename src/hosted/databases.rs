@@ -2,6 +2,7 @@
 //! The .db files of the command line and their macros.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rtems_ioc::pv::{Database, db};
@@ -13,13 +14,24 @@ pub fn load(database: &mut Database, files: &[PathBuf], definitions: &[String]) 
     let macros = macros(definitions)?;
     for file in files {
         let name = file.display().to_string();
-        let text = fs::read(file).map_err(|error| Failure::new(format_args!("--db {name}: {error}")))?;
-        let loaded = db::load(database, &name, &text, &macros).map_err(Failure::new)?;
+        let text = fs::read(file).map_err(|error| {
+            Failure::new(format_args!(
+                "--db {name}: {error}{}",
+                remedy(error.kind() == ErrorKind::OutOfMemory)
+            ))
+        })?;
+        let loaded = db::load(database, &name, &text, &macros)
+            .map_err(|error| Failure::new(format_args!("{error}{}", remedy(error.out_of_memory))))?;
         for note in &loaded.notes {
             log::warn!("{note}");
         }
     }
     Ok(())
+}
+
+/// What to do when memory ran out.
+fn remedy(out_of_memory: bool) -> &'static str {
+    if out_of_memory { "; give a larger --pool" } else { "" }
 }
 
 /// `A=1,B=2`, any number of times; the last of a name counts.

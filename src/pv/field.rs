@@ -303,6 +303,11 @@ pub fn find(of: R, name: &[u8]) -> Option<(u8, &'static Field)> {
         .map(|(number, field)| (number as u8, field))
 }
 
+/// All fields of a record type.
+pub fn of(of: R) -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().filter(move |field| field.of & of.bit() != 0)
+}
+
 impl Field {
     /// Type on the wire; `value` is that of the record's VAL.
     pub fn native(&self, of: R, value: NativeType) -> NativeType {

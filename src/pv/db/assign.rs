@@ -66,12 +66,7 @@ fn known(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault> 
         field.put != Put::Never || matches!(field.store, Store::MaxElements | Store::ElementType)
     };
     let Some((_, field)) = field::find(type_, name).filter(|(_, field)| loadable(field)) else {
-        return Err(fault!(
-            assignment.name_place,
-            "field {} of {} is not supported; remove it",
-            Quoted(name),
-            type_.name()
-        ));
+        return Err(unknown_field(type_, name, assignment.name_place, &loadable));
     };
     if assignment.json {
         return Err(fault!(place, "field {} takes no JSON; give a number or text", name.escape_ascii()));
@@ -112,9 +107,26 @@ fn known(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault> 
     access::set(record, field, content).map_err(|error| put_fault(error, name, place))
 }
 
+/// Names all fields that there are, for the one that was meant is among them, or there is none.
+fn unknown_field(type_: RecordType, name: &[u8], place: Place, loadable: &dyn Fn(&Field) -> bool) -> Fault {
+    let mut known: Vec<&str> =
+        field::of(type_).filter(|field| loadable(field)).map(|field| field.name).collect();
+    known.extend(rules::effective(type_));
+    known.sort_unstable();
+    fault!(
+        place,
+        "field {} of {} is not supported; remove it or use one of {}",
+        Quoted(name),
+        type_.name(),
+        known.join(", ")
+    )
+}
+
 fn put_fault(error: PutError, name: &[u8], place: Place) -> Fault {
     match error {
-        PutError::Memory => fault!(place, "out of memory for {}", name.escape_ascii()),
+        PutError::Memory => {
+            Fault { out_of_memory: true, ..fault!(place, "out of memory for {}", name.escape_ascii()) }
+        }
         PutError::Conversion(ConversionError::Range) => {
             fault!(place, "{} is out of range", name.escape_ascii())
         }
@@ -193,7 +205,7 @@ fn array(record: &mut Record, json: &[u8], place: Place) -> Result<(), Fault> {
         if text != (native == NativeType::String) {
             return Err(fault!(place, "{} does not fit FTVL", element.escape_ascii()));
         }
-        bytes.try_reserve(width).map_err(|_| fault!(place, "out of memory"))?;
+        bytes.try_reserve(width).map_err(|_| Fault::out_of_memory(place))?;
         bytes.extend_from_slice(&wire[..width]);
         count += 1;
         rest = after;

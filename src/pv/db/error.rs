@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! What is wrong with a .db file, and where.
 
+use alloc::borrow::Cow;
 use alloc::string::String;
 use core::fmt;
 
@@ -17,7 +18,9 @@ pub struct DbError {
     /// In bytes, from 1.
     pub column: u32,
     /// What is wrong and what to do about it.
-    pub message: String,
+    pub message: Cow<'static, str>,
+    /// Nothing is wrong with the file, but memory ran out: with more of it, it may load.
+    pub out_of_memory: bool,
 }
 
 impl fmt::Display for DbError {
@@ -39,7 +42,15 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) place: Place,
-    pub(super) message: String,
+    pub(super) message: Cow<'static, str>,
+    pub(super) out_of_memory: bool,
+}
+
+impl Fault {
+    /// Memory ran out. Takes none for saying so.
+    pub(super) fn out_of_memory(place: Place) -> Fault {
+        Fault { place, message: Cow::Borrowed("out of memory"), out_of_memory: true }
+    }
 }
 
 /// Bytes of the file in a message: escaped, cut, in quotes.
@@ -59,7 +70,11 @@ impl fmt::Display for Quoted<'_> {
 /// Makes a [`Fault`] with a formatted message.
 macro_rules! fault {
     ($place:expr, $($message:tt)*) => {
-        $crate::pv::db::error::Fault { place: $place, message: alloc::format!($($message)*) }
+        $crate::pv::db::error::Fault {
+            place: $place,
+            message: alloc::format!($($message)*).into(),
+            out_of_memory: false,
+        }
     };
 }
 pub(super) use fault;

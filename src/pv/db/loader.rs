@@ -146,7 +146,7 @@ impl<'a> Loader<'a> {
             }
             (None, None) => return Err(unknown_type(&type_name, type_place)),
             (None, Some(type_)) => {
-                let record = Record::new(type_).map_err(|_| fault!(name_place, "out of memory"))?;
+                let record = Record::new(type_).map_err(|_| Fault::out_of_memory(name_place))?;
                 let index =
                     self.database.add(&name, record).map_err(|error| name_fault(error, &name, name_place))?;
                 self.loaded.records += 1;
@@ -171,7 +171,7 @@ impl<'a> Loader<'a> {
                 Kind::Word(ref word) => match word.as_slice() {
                     b"field" => {
                         let field = self.field()?;
-                        fields.try_reserve(1).map_err(|_| fault!(token.place, "out of memory"))?;
+                        fields.try_reserve(1).map_err(|_| Fault::out_of_memory(token.place))?;
                         fields.push(field);
                     }
                     b"alias" => {
@@ -220,7 +220,7 @@ impl<'a> Loader<'a> {
             json: read.json,
         };
         if assign(record, &assignment)? == Wish::ProcessAtStart {
-            self.process.try_reserve(1).map_err(|_| fault!(read.place, "out of memory"))?;
+            self.process.try_reserve(1).map_err(|_| Fault::out_of_memory(read.place))?;
             self.process.push(index);
         }
         Ok(())
@@ -279,6 +279,9 @@ fn expected(token: &Token, what: &str) -> Fault {
 }
 
 fn name_fault(error: AddError, name: &[u8], place: Place) -> Fault {
+    if error == AddError::Memory {
+        return Fault::out_of_memory(place);
+    }
     fault!(place, "the name {} cannot be used: {error}", Quoted(name))
 }
 

@@ -14,7 +14,7 @@ pub(super) fn push(out: &mut Vec<u8>, byte: u8, place: Place) -> Result<(), Faul
     if out.len() >= MAX_WORD {
         return Err(fault!(place, "a word is longer than {MAX_WORD} bytes"));
     }
-    out.try_reserve(1).map_err(|_| fault!(place, "out of memory"))?;
+    out.try_reserve(1).map_err(|_| Fault::out_of_memory(place))?;
     out.push(byte);
     Ok(())
 }

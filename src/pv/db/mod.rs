@@ -47,6 +47,7 @@ pub fn load(
             line: fault.place.line,
             column: fault.place.column,
             message: fault.message,
+            out_of_memory: fault.out_of_memory,
         }
     })
 }

@@ -89,6 +89,16 @@ const RULES: &[(&str, u16, Rule)] = &[
     ("SHFT", R::Mbbo.bit(), Rule::Ignore),
 ];
 
+/// The fields of a record type that have a rule, and an effect.
+pub(super) fn effective(of: R) -> impl Iterator<Item = &'static str> {
+    RULES
+        .iter()
+        .filter(move |(_, types, rule)| {
+            types & of.bit() != 0 && matches!(rule, Rule::Initial | Rule::ProcessAtStart)
+        })
+        .map(|(name, ..)| *name)
+}
+
 /// The rule for a field of a record type, if there is one.
 pub(super) fn find(of: R, name: &[u8]) -> Option<Rule> {
     RULES

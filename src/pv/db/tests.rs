@@ -88,6 +88,9 @@ fn notes_say_what_was_ignored() {
     assert_eq!(loaded.notes, ["2 info items were ignored: nothing here uses them"]);
 }
 
+/// What a stringin can be given in a file.
+const TEXTS_FIELDS: &str = "DESC, INP, PINI, PROC, UDF, VAL";
+
 #[test]
 fn errors_name_place_and_remedy() {
     let types = "ai, ao, longin, longout, bo, mbbo, stringin, waveform";
@@ -112,8 +115,14 @@ fn errors_name_place_and_remedy() {
             "1:31: DTYP \"asynFloat64\" of ao is not supported: there is no device support here; use \"Soft Channel\""
                 .into(),
         ),
-        ("record(ao, \"r\") { field(FOO, \"1\") }", "1:25: field \"FOO\" of ao is not supported; remove it".into()),
-        ("record(ao, \"r\") { field(NAME, \"n\") }", "1:25: field \"NAME\" of ao is not supported; remove it".into()),
+        (
+            "record(stringin, \"r\") { field(FOO, \"1\") }",
+            format!("1:31: field \"FOO\" of stringin is not supported; remove it or use one of {TEXTS_FIELDS}"),
+        ),
+        (
+            "record(stringin, \"r\") { field(NAME, \"n\") }",
+            format!("1:31: field \"NAME\" of stringin is not supported; remove it or use one of {TEXTS_FIELDS}"),
+        ),
         ("record(ao, \"r\") { field(VAL, \"1 mm\") }", "1:30: \"1 mm\" is not a number".into()),
         ("record(longout, \"r\") { field(VAL, \"1.5\") }", "1:35: \"1.5\" is not an integer".into()),
         (
