@@ -136,7 +136,17 @@ fn threads_share_the_heap() {
     assert_eq!(snapshot().resyncs, 0);
 }
 
+/// A pool that is too small for the holes is as it was.
+fn fragments_that_do_not_fit() {
+    let before = snapshot();
+    assert_eq!(allocator::fragment(10_000_000), None);
+    let after = snapshot();
+    assert_eq!((after.free_bytes, after.free_blocks), (before.free_bytes, before.free_blocks));
+    assert_eq!((after.used_blocks, after.resyncs), (before.used_blocks, 0));
+}
+
 fn fragments() {
+    let before = snapshot();
     let (used, free) = allocator::fragment(20_000).expect("there is room");
     assert!(
         (49_000..=52_000).contains(&used) && (19_900..=21_000).contains(&free),
@@ -144,6 +154,8 @@ fn fragments() {
     );
     let state = snapshot();
     assert_eq!(state.free_blocks, free);
+    let spent = before.free_bytes - state.free_bytes + 64 * 20_000;
+    assert!(spent.abs_diff(allocator::fragment_bytes(20_000)) < 1024, "{spent}");
     assert!(pool().admits(1 << 20));
     assert_eq!(state.resyncs, 0);
 }
@@ -162,6 +174,7 @@ fn the_pool_on_the_model_heap() {
     aligned_requests();
     the_contiguous_block_decides();
     threads_share_the_heap();
+    fragments_that_do_not_fit();
     fragments();
     resizing_in_place_does_not_drift();
     yes_is_kept();

@@ -20,7 +20,7 @@ use crate::heap::{Native, Snapshot, Watch};
 use crate::os::raw_memory::RawMemory;
 use crate::pool::{Source, pool};
 
-pub use fragment::fragment;
+pub use fragment::{fragment, fragment_bytes};
 
 /// The smallest pool: what the heap starts with.
 pub const MINIMUM_POOL: usize = 1 << 20;
