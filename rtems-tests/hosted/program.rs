@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The program as a person meets it: what it prints, its shell, how it ends, and how it refuses.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 
@@ -19,11 +22,20 @@ pub const TESTS: &[(&str, Test)] = &[
     ("it_ends_cleanly_on_interrupt", it_ends_cleanly_on_interrupt),
     ("it_ends_cleanly_on_terminate", it_ends_cleanly_on_terminate),
     ("the_shell_answers_and_exits", the_shell_answers_and_exits),
+    ("the_shell_survives_what_is_no_command", the_shell_survives_what_is_no_command),
+    ("it_serves_without_standard_output", it_serves_without_standard_output),
+    (
+        "help_without_standard_output_is_one_line_and_code_2",
+        help_without_standard_output_is_one_line_and_code_2,
+    ),
     ("a_bad_option_is_one_line_and_code_2", a_bad_option_is_one_line_and_code_2),
     ("a_bad_database_is_one_line_and_code_2", a_bad_database_is_one_line_and_code_2),
     ("a_missing_database_is_one_line_and_code_2", a_missing_database_is_one_line_and_code_2),
     ("a_port_in_use_is_one_line_and_code_2", a_port_in_use_is_one_line_and_code_2),
     ("a_taken_circuit_port_is_replaced_and_announced", a_taken_circuit_port_is_replaced_and_announced),
+    ("an_interface_given_twice_is_one", an_interface_given_twice_is_one),
+    ("a_pool_too_small_is_one_line_and_code_2", a_pool_too_small_is_one_line_and_code_2),
+    ("a_pool_as_large_as_the_message_says_will_do", a_pool_as_large_as_the_message_says_will_do),
 ];
 
 fn it_says_where_it_listens_and_what_to_try() -> Result<(), String> {
@@ -45,11 +57,7 @@ fn ends_on(signal: Signal) -> Result<(), String> {
     circuit.create(crate::KNOWN)?;
     let Server { process, .. } = server;
     process.signal(signal)?;
-    let finished = process.finish(PATIENCE)?;
-    if finished.code() == 0 {
-        return Ok(());
-    }
-    Err(format!("{}:\n{}", finished.status, finished.text))
+    ended_well(&process.finish(PATIENCE)?)
 }
 
 fn it_ends_cleanly_on_interrupt() -> Result<(), String> {
@@ -76,7 +84,58 @@ fn the_shell_answers_and_exits() -> Result<(), String> {
     server.process.say("nonsense")?;
     server.process.wait_for_line(mark, PATIENCE, |line| line.contains("nonsense"))?;
     server.process.say("exit")?;
-    let finished = server.process.finish(PATIENCE)?;
+    ended_well(&server.process.finish(PATIENCE)?)
+}
+
+/// Bytes that are no text and a line without end are answered and passed over.
+fn the_shell_survives_what_is_no_command() -> Result<(), String> {
+    let mut server = Server::ours(&["--name", "ioc", "--shell"], "ioc:catime")?;
+    let mut noise = b"\xff\xfe\x00\x80 poolstat\n".to_vec();
+    noise.extend(vec![b'x'; 70 << 20]);
+    noise.push(b'\n');
+    let mark = server.process.mark();
+    let stdin = server.process.stdin().ok_or("no standard input")?;
+    stdin.write_all(&noise).map_err(|error| error.to_string())?;
+    server.process.wait_for_line(mark, PATIENCE, |line| line.contains("no such command"))?;
+    server.process.wait_for_line(mark, PATIENCE, |line| line.contains("line ignored"))?;
+    server.process.say("poolstat")?;
+    server.process.wait_for_line(mark, PATIENCE, |line| line.contains("largest free"))?;
+    server.process.say("exit")?;
+    ended_well(&server.process.finish(PATIENCE)?)
+}
+
+/// Standard output that takes nothing: a full disk, and a pipe whose reader is gone.
+fn taking_nothing() -> Result<[Stdio; 2], String> {
+    let full = File::options().write(true).open("/dev/full").map_err(|error| error.to_string())?;
+    let (_, writer) = std::io::pipe().map_err(|error| error.to_string())?;
+    Ok([full.into(), writer.into()])
+}
+
+fn it_serves_without_standard_output() -> Result<(), String> {
+    for stdout in taking_nothing()? {
+        let (port, echo_port) = (free_port(), echo_port());
+        let mut command = server::program();
+        command.args(["serve", "--shell", "--port", &port.to_string(), "--echo-port", &echo_port]);
+        let mut process = Process::start_into(command, stdout)?;
+        process.say("poolstat")?;
+        let found = circuit::search(port, "ioc:catime", PATIENCE).ok_or_else(|| process.text())?;
+        circuit::Circuit::connect(found)?.create("ioc:catime")?;
+        process.say("exit")?;
+        ended_well(&process.finish(PATIENCE)?)?;
+    }
+    Ok(())
+}
+
+fn help_without_standard_output_is_one_line_and_code_2() -> Result<(), String> {
+    for stdout in taking_nothing()? {
+        let mut command = server::program();
+        command.arg("--help");
+        refused(&Process::start_into(command, stdout)?.finish(PATIENCE)?, &["standard output"])?;
+    }
+    Ok(())
+}
+
+fn ended_well(finished: &Finished) -> Result<(), String> {
     if finished.code() == 0 {
         return Ok(());
     }
@@ -113,7 +172,10 @@ fn a_bad_option_is_one_line_and_code_2() -> Result<(), String> {
     refused(&run(&["--nonsense"])?, &["--nonsense"])?;
     refused(&run(&["--pool", "much"])?, &["--pool", "much"])?;
     refused(&run(&["--pool-policy", "hope"])?, &["--pool-policy", "hope"])?;
-    refused(&run(&["--interface", "nowhere"])?, &["nowhere"])
+    refused(&run(&["--interface", "nowhere"])?, &["nowhere"])?;
+    refused(&run(&["--interface", "0.0.0.0", "--interface", "127.0.0.1"])?, &["--interface", "alone"])?;
+    refused(&run_on("80", &echo_port(), &[])?, &["--port", "80", "5001"])?;
+    refused(&run_on(&free_port().to_string(), "65534", &[])?, &["--echo-port", "65534", "65533"])
 }
 
 /// A file of this test's own.
@@ -157,15 +219,21 @@ fn a_port_in_use_is_one_line_and_code_2() -> Result<(), String> {
     // The name server's UDP port, held by a program that does not share it.
     let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, free_port())).map_err(|error| error.to_string())?;
     let port = udp.local_addr().map_err(|error| error.to_string())?.port().to_string();
-    refused(&run_on(&port, &echo_port(), &[])?, &[&port])
+    refused(&run_on(&port, &echo_port(), &[])?, &[&port])?;
+    // The TCP port alone, when it was asked for by name.
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port())).map_err(|error| error.to_string())?;
+    let port = taken.local_addr().map_err(|error| error.to_string())?.port().to_string();
+    refused(&run_on(&port, &echo_port(), &[])?, &["TCP", &port, "--port"])
 }
 
-/// As every IOC: a second one on a host takes another TCP port, says so, and is found through the searches.
+/// As every IOC: a second one on a host takes another TCP port unless one was demanded, says so, and is found through the
+/// searches.
 fn a_taken_circuit_port_is_replaced_and_announced() -> Result<(), String> {
     let port = free_port();
     let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| error.to_string())?;
     let mut command = server::program();
-    command.args(["serve", "--name", "ioc", "--port", &port.to_string(), "--echo-port", &echo_port()]);
+    command.args(["serve", "--name", "ioc", "--echo-port", &echo_port()]);
+    command.env("EPICS_CAS_SERVER_PORT", port.to_string());
     let process = Process::start(command)?;
     let found = circuit::search(port, "ioc:catime", PATIENCE).ok_or_else(|| process.text())?;
     if found == port {
@@ -174,4 +242,29 @@ fn a_taken_circuit_port_is_replaced_and_announced() -> Result<(), String> {
     process.wait_for_line(0, PATIENCE, |line| line.contains("taken") && line.contains(&found.to_string()))?;
     circuit::Circuit::connect(found)?.create("ioc:catime")?;
     Ok(())
+}
+
+fn an_interface_given_twice_is_one() -> Result<(), String> {
+    Server::ours(&["--interface", "127.0.0.1", "--interface", "127.0.0.1"], "ioc:catime").map(|_| ())
+}
+
+fn a_pool_too_small_is_one_line_and_code_2() -> Result<(), String> {
+    for pool in ["1M", "2M", "4M", "5M"] {
+        refused(&run(&["--pool", pool, "--fragment", "20000"])?, &["--fragment 20000", "--pool 6M"])?;
+    }
+    let endless = usize::MAX.to_string();
+    refused(&run(&["--fragment", &endless])?, &["--fragment", &endless])?;
+    let mut records = String::new();
+    for number in 0..20_000 {
+        records.push_str(&format!("record(stringin, \"many:{number}\") {{ field(VAL, \"{number}\") }}\n"));
+    }
+    let path = scratch("many.db", &records)?.display().to_string();
+    for pool in ["1M", "2M"] {
+        refused(&run(&["--pool", pool, "--db", &path])?, &["many.db", "out of memory", "larger --pool"])?;
+    }
+    Ok(())
+}
+
+fn a_pool_as_large_as_the_message_says_will_do() -> Result<(), String> {
+    Server::ours(&["--pool", "6M", "--fragment", "20000"], "ioc:catime").map(|_| ())
 }

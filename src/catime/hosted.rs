@@ -3,8 +3,8 @@
 
 use super::{Abort, Arguments, Environment, JsonReport, Outcome, TableReport, TextReport, open, run};
 use crate::os::hosted::Hosted;
+use crate::os::hosted::console::{Output, complain};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Command {
         let arguments = match Arguments::parse(&words) {
             Ok(arguments) => arguments,
             Err(text) => {
-                eprint!("{text}");
+                complain(text);
                 return 2;
             }
         };
@@ -40,7 +40,7 @@ impl Command {
             Ok(Outcome { errors: 0 }) => 0,
             Ok(_) => 1,
             Err(text) => {
-                eprintln!("catime: {text}");
+                complain(format_args!("catime: {text}\n"));
                 2
             }
         }
@@ -56,7 +56,7 @@ impl Command {
             }
         };
         if !self.table && !self.json {
-            let mut out = Lines;
+            let mut out = Output;
             let mut report = TextReport(&mut out);
             return finish(run(network, arguments, timeout, &mut |event| report.event(event)));
         }
@@ -70,7 +70,7 @@ impl Command {
         } else {
             table.table(&mut text).map_err(|error| error.to_string())?;
         }
-        std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())?;
+        Output.show(&text).map_err(|error| format!("standard output: {error}"))?;
         Ok(outcome)
     }
 }
@@ -97,13 +97,4 @@ fn resolve(name: &str) -> Option<u32> {
         IpAddr::V4(ip) => Some(u32::from(ip)),
         IpAddr::V6(_) => None,
     })
-}
-
-/// Standard output, line by line as the tests end.
-struct Lines;
-
-impl std::fmt::Write for Lines {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        std::io::stdout().write_all(text.as_bytes()).map_err(|_| std::fmt::Error)
-    }
 }

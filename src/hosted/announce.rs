@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Where the servers are, and what to try first.
 
+use std::fmt::{self, Write};
+
 use rtems_ioc::ca::Provider;
+use rtems_ioc::os::hosted::console::Output;
 use rtems_ioc::os::socket::{Address, Dotted};
 
 use super::serve::Ioc;
@@ -14,37 +17,49 @@ struct Opened {
     variables: u32,
 }
 
-/// Prints it.
+/// Says it; a program whose standard output is gone serves all the same.
 pub fn print(ioc: &Ioc, name: &str) {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write(ioc, name, &mut text);
+    let _ = Output.show(&text);
+}
+
+fn write(ioc: &Ioc, name: &str, out: &mut impl Write) -> fmt::Result {
     let opened = ioc.server().with(|server| Opened {
         circuits: server.listening().collect(),
         searches: server.searchable().collect(),
         beacons: server.beacon_targets().collect(),
         variables: server.protocol().provider().capacity(),
     });
-    println!(
+    writeln!(
+        out,
         "rtems-ioc {}: {} process variables, named {name}:...",
         env!("CARGO_PKG_VERSION"),
         opened.variables
-    );
-    println!("  Channel Access on {} (TCP)", list(&opened.circuits));
-    println!("  name searches on {} (UDP), beacons to {}", list(&opened.searches), list(&opened.beacons));
+    )?;
+    writeln!(out, "  Channel Access on {} (TCP)", list(&opened.circuits))?;
+    writeln!(
+        out,
+        "  name searches on {} (UDP), beacons to {}",
+        list(&opened.searches),
+        list(&opened.beacons)
+    )?;
     let echo: Vec<_> = ioc.echo().service().with(|echo| echo.listening().collect());
     for (kind, at) in &echo {
-        println!("  {kind} on {at} (TCP)");
+        writeln!(out, "  {kind} on {at} (TCP)")?;
     }
     let reachable = |ip: u32| if ip == Address::ANY { Address::LOOPBACK } else { ip };
     let search = opened.searches.first().copied().unwrap_or_default();
-    println!("Try in another terminal:");
-    print!("  export EPICS_CA_ADDR_LIST={} EPICS_CA_AUTO_ADDR_LIST=NO", Dotted(reachable(search.ip)));
+    writeln!(out, "Try in another terminal:")?;
+    write!(out, "  export EPICS_CA_ADDR_LIST={} EPICS_CA_AUTO_ADDR_LIST=NO", Dotted(reachable(search.ip)))?;
     if search.port != rtems_ioc::net::settings::SERVER_PORT {
-        print!(" EPICS_CA_SERVER_PORT={}", search.port);
+        write!(out, " EPICS_CA_SERVER_PORT={}", search.port)?;
     }
-    println!();
-    println!("  caget {name}:UPTIME {name}:MEM_FREE");
-    println!("  catime {name}:catime 1000");
-    if let Some((_, at)) = echo.first() {
-        println!("  nc {} {}", Dotted(reachable(at.ip)), at.port);
+    writeln!(out, "\n  caget {name}:UPTIME {name}:MEM_FREE\n  catime {name}:catime 1000")?;
+    match echo.first() {
+        Some((_, at)) => writeln!(out, "  nc {} {}", Dotted(reachable(at.ip)), at.port),
+        None => Ok(()),
     }
 }
 

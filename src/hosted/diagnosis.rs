@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The measuring commands on Linux: as subcommands, and behind the shell's table.
 
-use std::io::Write as _;
-
 use rtems_ioc::catime;
 use rtems_ioc::os::hosted::Hosted;
 use rtems_ioc::os::hosted::accounting::Process;
+use rtems_ioc::os::hosted::console::Output;
 use rtems_ioc::os::hosted::rtex::Linux;
 use rtems_ioc::shell::Diagnosis;
 use rtems_ioc::{rtex, spy};
@@ -38,7 +37,7 @@ pub struct RtexOptions {
 impl RtexOptions {
     /// Runs it; the exit status.
     pub fn run(&self) -> i32 {
-        rtex::command(&mut Linux, &mut Stdout, &words(&self.words))
+        rtex::command(&mut Linux, &mut Output, &words(&self.words))
     }
 }
 
@@ -55,19 +54,10 @@ pub struct SpyOptions {
 impl SpyOptions {
     /// Runs it; the exit status.
     pub fn run(&self) -> i32 {
-        spy::command(&Process::of(self.process), &mut Stdout, &words(&self.words))
+        spy::command(&Process::of(self.process), &mut Output, &words(&self.words))
     }
 }
 
 fn words(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
-}
-
-/// Standard output.
-struct Stdout;
-
-impl std::fmt::Write for Stdout {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        std::io::stdout().write_all(text.as_bytes()).map_err(|_| std::fmt::Error)
-    }
 }

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use options::{Cli, Command};
+use rtems_ioc::os::hosted::console::{Output, complain};
 
 /// Why the program ends with exit code 2: one line that names the thing and its remedy.
 pub struct Failure(String);
@@ -51,15 +52,17 @@ fn status(status: i32) -> ExitCode {
 }
 
 fn fail(text: &str) -> ExitCode {
-    eprintln!("rtems-ioc: {text}");
+    complain(format_args!("rtems-ioc: {text}\n"));
     ExitCode::from(2)
 }
 
 /// Help and version as they are; an error as one line.
 fn explain(error: &clap::Error) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        print!("{error}");
-        return ExitCode::SUCCESS;
+        return match Output.show(&error.to_string()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&format!("standard output: {error}")),
+        };
     }
     let text = error.to_string();
     let line = text.lines().next().unwrap_or("bad command line");

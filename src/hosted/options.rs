@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use rtems_ioc::net::settings::dotted;
+use rtems_ioc::net::settings::{PORT_REMEDY, dotted, is_client_port};
 use rtems_ioc::pool::Policy;
 
 use super::diagnosis::{RtexOptions, SpyOptions};
@@ -51,11 +51,12 @@ pub struct ServeOptions {
     /// Address of an interface to serve; may be given several times; 0.0.0.0 is all [default: 127.0.0.1]
     #[arg(long = "interface", value_name = "ADDR", value_parser = address)]
     pub interfaces: Vec<u32>,
-    /// UDP and TCP port of Channel Access; 0 takes any free one [default: 5064]
-    #[arg(long)]
+    /// UDP and TCP port of Channel Access, which must be free; 0 takes any free one [default: 5064, and if that is
+    /// taken any free TCP port]
+    #[arg(long, value_parser = server_port)]
     pub port: Option<u16>,
     /// TCP port of the echo service; discard and source take the next two; 0 takes any free ones
-    #[arg(long, value_name = "PORT", default_value_t = rtems_ioc::tcpecho::DEFAULT_PORT)]
+    #[arg(long, value_name = "PORT", default_value_t = rtems_ioc::tcpecho::DEFAULT_PORT, value_parser = echo_port)]
     pub echo_port: u16,
     /// Size of the heap that plays the board's memory: bytes, or with k, M, G
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size)]
@@ -87,6 +88,23 @@ fn ioc_name(text: &str) -> Result<String, String> {
 fn address(text: &str) -> Result<u32, String> {
     dotted(text)
         .ok_or_else(|| "give an IPv4 address like 192.168.1.5, or 0.0.0.0 for all interfaces".to_owned())
+}
+
+fn server_port(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(port) if port == 0 || is_client_port(port) => Ok(port),
+        _ => Err(format!("{PORT_REMEDY}, or 0 for any free one")),
+    }
+}
+
+fn echo_port(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(port) if rtems_ioc::tcpecho::takes_port(port) => Ok(port),
+        _ => {
+            Err("give a port up to 65533, since discard and source take the next two, or 0 for any free ones"
+                .to_owned())
+        }
+    }
 }
 
 /// A number of bytes with an optional k, M or G (of 1024).
@@ -129,6 +147,21 @@ mod tests {
         assert_eq!(size("1G"), Ok(1 << 30));
         for bad in ["", "M", "64X", "-1", "1", "5G", "99999999999999999999G"] {
             assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ports_are_those_that_can_be_used() {
+        assert_eq!(
+            (server_port("0"), server_port("5001"), server_port("65535")),
+            (Ok(0), Ok(5001), Ok(65535))
+        );
+        assert_eq!((echo_port("0"), echo_port("7"), echo_port("65533")), (Ok(0), Ok(7), Ok(65533)));
+        for bad in ["80", "5000", "65536", "-1", "x"] {
+            assert!(server_port(bad).is_err(), "{bad}");
+        }
+        for bad in ["65534", "65535", "65536", "x"] {
+            assert!(echo_port(bad).is_err(), "{bad}");
         }
     }
 

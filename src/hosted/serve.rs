@@ -70,10 +70,20 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
 fn prepare_pool(options: &ServeOptions) -> Result<(), Failure> {
     allocator::set_pool(options.pool).map_err(|error| Failure::new(format_args!("--pool: {error}")))?;
     pool::pool().set_policy(options.pool_policy);
-    if options.fragment > 0 && allocator::fragment(options.fragment).is_none() {
-        let free = options.fragment;
+    let free = options.fragment;
+    if free == 0 {
+        return Ok(());
+    }
+    // What the holes leave has to do for the servers, as the smallest pool does.
+    let need = allocator::fragment_bytes(free).saturating_add(allocator::MINIMUM_POOL);
+    if need > options.pool || allocator::fragment(free).is_none() {
         return Err(Failure::new(format_args!(
-            "--fragment {free}: the pool is too small for it; give a larger --pool"
+            "--fragment {free}: the pool is too small for it; {}",
+            if need <= allocator::MAXIMUM_POOL {
+                format!("give --pool {}M or more", need.div_ceil(1 << 20))
+            } else {
+                "the largest --pool is, too".to_owned()
+            }
         )));
     }
     Ok(())
@@ -102,6 +112,7 @@ fn cannot_serve(error: &StartError<OpenError>) -> Failure {
         StartError::Open(OpenError::Udp(_, SocketError::AddressInUse)) => {
             "; choose another port with --port or EPICS_CAS_SERVER_PORT"
         }
+        StartError::Open(OpenError::Tcp(_, SocketError::AddressInUse)) => "; choose another port with --port",
         StartError::Open(OpenError::Udp(_, SocketError::AddressNotAvailable)) => {
             "; see --interface and EPICS_CAS_INTF_ADDR_LIST"
         }
@@ -123,15 +134,14 @@ fn settings(options: &ServeOptions) -> Result<Settings, Failure> {
     let mut settings =
         Settings::from_environment(&get, &resolve, vec![Address::LOOPBACK]).map_err(Failure::new)?;
     if !options.interfaces.is_empty() {
-        settings.interfaces.clone_from(&options.interfaces);
-        if settings.interfaces.contains(&Address::ANY) {
-            if settings.interfaces.len() > 1 {
-                return Err(Failure::new("--interface 0.0.0.0 means all interfaces: give it alone"));
-            }
-            settings.interfaces.clear();
-        }
+        settings
+            .serve_on(&options.interfaces)
+            .map_err(|remedy| Failure::new(format_args!("--interface {remedy}")))?;
     }
-    settings.port = options.port.unwrap_or(settings.port);
+    if let Some(port) = options.port {
+        settings.port = port;
+        settings.port_required = port != 0;
+    }
     Ok(settings)
 }
 

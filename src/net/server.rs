@@ -164,7 +164,14 @@ where
         let endpoints = Endpoints::open(system, &plan, &settings, poller)?;
         let port = endpoints.port().unwrap_or(settings.port);
         let first_token = endpoints.count();
-        let acceptors = match listen_everywhere(system, &plan.listeners, port, first_token, poller) {
+        let acceptors = match listen_everywhere(
+            system,
+            &plan.listeners,
+            port,
+            !settings.port_required,
+            first_token,
+            poller,
+        ) {
             Ok(acceptors) => acceptors,
             Err(error) => {
                 endpoints.close(poller);
@@ -230,11 +237,13 @@ where
     }
 }
 
-/// Listens on every address, all on one port: the wanted one if it is free on all of them, else any that is.
+/// Listens on every address, all on one port: the wanted one if it is free on all of them, else any that is if another
+/// one will do.
 fn listen_everywhere<S: System>(
     system: &S,
     addresses: &[u32],
     port: u16,
+    another_will_do: bool,
     first_token: usize,
     poller: &mut S::Poller,
 ) -> Result<Vec<Acceptor<S::Listener>>, OpenError> {
@@ -253,7 +262,7 @@ fn listen_everywhere<S: System>(
                 return Ok(acceptors);
             }
             Err(OpenError::Tcp(_, SocketError::AddressInUse | SocketError::NotPermitted))
-                if tries < PORT_TRIES =>
+                if another_will_do && tries < PORT_TRIES =>
             {
                 tries += 1;
                 port = 0;

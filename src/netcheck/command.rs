@@ -7,9 +7,9 @@ use super::measure::{Progress, measure};
 use super::measurements::Measurements;
 use super::report::Text;
 use super::verdict::{Verdict, judge};
+use crate::os::hosted::console::{Output, complain};
 use crate::tcpecho::DEFAULT_PORT;
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ impl Command {
             Ok(true) => 0,
             Ok(false) => 1,
             Err(text) => {
-                eprintln!("netcheck: {text}");
+                complain(format_args!("netcheck: {text}\n"));
                 2
             }
         }
@@ -95,5 +95,5 @@ impl Command {
 }
 
 fn print(text: &str) -> Result<(), String> {
-    std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
+    Output.show(text).map_err(|error| format!("standard output: {error}"))
 }

@@ -4,6 +4,7 @@
 use super::flow::{self, Amount};
 use super::measurements::Measurements;
 use super::{acks, round_trips};
+use crate::os::hosted::console::complain;
 use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -67,13 +68,13 @@ impl Progress {
             return;
         }
         self.next.store(now + 250, Ordering::Relaxed);
-        eprint!("\r{:<60}", text());
+        complain(format_args!("\r{:<60}", text()));
     }
 
     /// Leaves an empty line.
     pub fn clear(&self) {
         if self.shown {
-            eprint!("\r{:<60}\r", "");
+            complain(format_args!("\r{:<60}\r", ""));
         }
     }
 }

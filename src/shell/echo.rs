@@ -27,7 +27,8 @@ pub fn register_echo(echo: &'static dyn EchoCommands) {
     ECHO.call_once(|| echo);
 }
 
-const USAGE: &str = "tcpecho start [PORT]|stop|status   TCP echo on PORT, discard and source on the next two";
+const USAGE: &str =
+    "tcpecho start [PORT]|stop|status   TCP echo on PORT (to 65533), discard and source on the next two";
 
 /// `tcpecho`.
 pub const TCPECHO: Command = Command {
@@ -37,9 +38,9 @@ pub const TCPECHO: Command = Command {
     run: |out, arguments| match arguments {
         [] | ["status"] => with(out, |echo, out| if echo.report(out).is_ok() { OK } else { FAILED }),
         ["start"] => with(out, |echo, out| echo.start(None, out)),
-        ["start", port] => match port.parse() {
-            Ok(port) => with(out, |echo, out| echo.start(Some(port), out)),
-            Err(_) => wrong_arguments(out, USAGE),
+        ["start", port] => match port.parse().ok().filter(|&port| tcpecho::takes_port(port)) {
+            Some(port) => with(out, |echo, out| echo.start(Some(port), out)),
+            None => wrong_arguments(out, USAGE),
         },
         ["stop"] => with(out, |echo, out| echo.stop(out)),
         _ => wrong_arguments(out, USAGE),

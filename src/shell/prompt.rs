@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn wrong_input_is_answered_with_the_right_one() {
         assert_eq!(run("frobnicate").0, Outcome::Unknown);
-        for line in ["casr 9", "casr x", "casrv", "poolstat -x", "tcpecho start x", "dbl a b"] {
+        for line in
+            ["casr 9", "casr x", "casrv", "poolstat -x", "tcpecho start x", "tcpecho start 65534", "dbl a b"]
+        {
             let (outcome, text) = run(line);
             assert_eq!(outcome, Outcome::Done(crate::shell::USAGE), "{line}");
             assert!(text.starts_with("usage: "), "{line}");

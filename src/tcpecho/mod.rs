@@ -19,6 +19,11 @@ use core::fmt;
 /// Port of the echo service; discard and source take the next two.
 pub const DEFAULT_PORT: u16 = 4445;
 
+/// Whether there are ports for all services from this one on; 0 stands for any free ones.
+pub const fn takes_port(port: u16) -> bool {
+    port <= u16::MAX - (Kind::ALL.len() as u16 - 1)
+}
+
 /// What a connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -78,20 +78,29 @@ impl Process {
     ///
     /// # Errors
     /// If the program cannot be started.
-    pub fn start(mut command: Command) -> Result<Self, String> {
+    pub fn start(command: Command) -> Result<Self, String> {
+        Self::start_into(command, Stdio::piped())
+    }
+
+    /// As [`Process::start`], but its standard output goes there; what is not a pipe is not read.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    pub fn start_into(mut command: Command, stdout: Stdio) -> Result<Self, String> {
         let name = format!("{command:?}");
         let mut child = command
             .process_group(0)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdout(stdout)
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{name}: {error}"))?;
         let lines: Shared = Arc::default();
-        lines.0.lock().unwrap().open_streams = 2;
-        let stdout = child.stdout.take().ok_or("no stdout")?;
         let stderr = child.stderr.take().ok_or("no stderr")?;
-        let readers = vec![reader(stdout, Arc::clone(&lines)), reader(stderr, Arc::clone(&lines))];
+        let stdout = child.stdout.take();
+        lines.0.lock().unwrap().open_streams = 1 + usize::from(stdout.is_some());
+        let mut readers = vec![reader(stderr, Arc::clone(&lines))];
+        readers.extend(stdout.map(|stdout| reader(stdout, Arc::clone(&lines))));
         Ok(Self { child, name, lines, readers })
     }
 

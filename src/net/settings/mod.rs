@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use error::SettingError;
-pub use parse::dotted;
+pub use parse::{PORT_REMEDY, dotted, is_client_port};
 pub use search::search_addresses;
 
 use crate::os::socket::Address;
@@ -31,6 +31,8 @@ pub struct Settings {
     pub groups: Vec<u32>,
     /// UDP port, and TCP port if it is free. 0 takes any free one.
     pub port: u16,
+    /// A TCP port that is taken is an error. Otherwise any free one takes its place, as in every IOC.
+    pub port_required: bool,
     /// Where beacons go by name.
     pub beacons: Vec<Address>,
     /// Beacons also go to the broadcast address of each interface served.
@@ -54,6 +56,7 @@ impl Settings {
             interfaces,
             groups: Vec::new(),
             port: SERVER_PORT,
+            port_required: false,
             beacons: Vec::new(),
             auto_beacons: true,
             beacon_port: REPEATER_PORT,
@@ -62,6 +65,26 @@ impl Settings {
             multicast_ttl: 1,
             max_array_bytes: None,
         }
+    }
+
+    /// Serves these addresses instead: multicast groups apart, each interface once, 0.0.0.0 alone for all of them. Groups
+    /// alone leave all interfaces, as in EPICS. The error is the remedy; nothing is changed then.
+    pub fn serve_on(&mut self, addresses: &[u32]) -> Result<(), &'static str> {
+        let is_group = |&ip: &u32| Address::new(ip, 0).is_multicast();
+        let (groups, mut interfaces): (Vec<u32>, Vec<u32>) = addresses.iter().copied().partition(is_group);
+        interfaces.sort_unstable();
+        interfaces.dedup();
+        if interfaces.first() == Some(&Address::ANY) {
+            if interfaces.len() > 1 {
+                return Err("0.0.0.0 means all interfaces: give it alone");
+            }
+            interfaces.clear();
+        } else if interfaces.is_empty() {
+            log::warn!("only multicast groups are named: serving all interfaces");
+        }
+        self.groups = groups;
+        self.interfaces = interfaces;
+        Ok(())
     }
 
     /// Reads the environment. `default_interfaces` are those served when no variable says which; `resolve` turns a host

@@ -10,9 +10,15 @@ use crate::os::socket::Address;
 
 /// EPICS clients replace a port that is not above this one by the default, so nobody would find the server there.
 const HIGHEST_RESERVED_PORT: u16 = 5000;
-const PORT_REMEDY: &str = "give a port from 5001 to 65535 (EPICS clients take no others)";
+/// What to say about a port that is none of [`is_client_port`].
+pub const PORT_REMEDY: &str = "give a port from 5001 to 65535 (EPICS clients take no others)";
 const ADDRESS_REMEDY: &str =
     "give addresses like 192.168.1.255 or 192.168.1.255:5065, or host names, separated by blanks";
+
+/// Whether clients can be told to look for a server at this port.
+pub const fn is_client_port(port: u16) -> bool {
+    port > HIGHEST_RESERVED_PORT
+}
 
 /// The environment and the means to resolve names in it.
 pub(super) struct Environment<'a> {
@@ -103,24 +109,8 @@ impl Environment<'_> {
         if listed.is_empty() {
             return Ok(());
         }
-        let (groups, interfaces): (Vec<_>, Vec<_>) =
-            listed.into_iter().partition(|address| address.is_multicast());
-        settings.groups = groups.into_iter().map(|address| address.ip).collect();
-        let mut interfaces: Vec<u32> = interfaces.into_iter().map(|address| address.ip).collect();
-        interfaces.sort_unstable();
-        interfaces.dedup();
-        if interfaces.first() == Some(&Address::ANY) {
-            if interfaces.len() > 1 {
-                return Err(wrong(
-                    VARIABLE,
-                    "0.0.0.0",
-                    "it means all interfaces: give it alone, or leave it out",
-                ));
-            }
-            interfaces.clear();
-        }
-        settings.interfaces = interfaces;
-        Ok(())
+        let listed: Vec<u32> = listed.into_iter().map(|address| address.ip).collect();
+        settings.serve_on(&listed).map_err(|remedy| wrong(VARIABLE, "0.0.0.0", remedy))
     }
 
     /// The limit counts only when it is not automatic, as in EPICS since 7.0.

@@ -59,6 +59,9 @@ fn interfaces_and_multicast_groups_are_told_apart() {
     assert_eq!(settings.interfaces, [0x0a00_0002, Address::LOOPBACK]);
     assert_eq!(settings.groups, [0xef01_0203]);
     assert!(read(&[("EPICS_CAS_INTF_ADDR_LIST", "0.0.0.0")]).unwrap().interfaces.is_empty());
+    // As in EPICS: with a group alone every interface is served, the default of this program or not.
+    let group = read(&[("EPICS_CAS_INTF_ADDR_LIST", "239.1.2.3")]).unwrap();
+    assert_eq!((&group.interfaces[..], &group.groups[..]), (&[][..], &[0xef01_0203][..]));
 }
 
 #[test]

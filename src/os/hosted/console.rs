@@ -6,8 +6,9 @@
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
-/// Standard output as a sink of the shell's commands. Errors (a closed pipe) are reported by the next write.
-#[derive(Debug, Default)]
+/// Standard output as a sink of text, each piece written whole. An error (nobody reads, a full disk) is one of the write;
+/// what `print!` does with it, ending the program, is for no server and no tool.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Output;
 
 impl fmt::Write for Output {
@@ -17,10 +18,25 @@ impl fmt::Write for Output {
 }
 
 impl Output {
-    /// Shows what was written so far.
-    pub fn flush(&self) {
+    /// Shows a text, all of it now.
+    ///
+    /// # Errors
+    /// Standard output is gone or takes no more.
+    pub fn show(self, text: &str) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    }
+
+    /// Shows what was written so far; whether it arrives is not of importance.
+    pub fn flush(self) {
         let _ = io::stdout().flush();
     }
+}
+
+/// Says something on standard error, as far as there is one.
+pub fn complain(text: impl fmt::Display) {
+    let _ = write!(io::stderr().lock(), "{text}");
 }
 
 /// Somebody sits at standard input and talks to this program: in the background a read would stop the whole process.
