@@ -4,9 +4,10 @@
 use super::array::{Array, Post, native_of};
 use super::boxed::{Boxed, made};
 use super::field::{FIELDS, Field, FieldType, Number, Store, View};
+use super::long_text::LongText;
 use super::menu::Menu;
 use super::record::{Record, STATE_NAME, Value, flag};
-use super::{MAX_NAME, PutError, RecordType};
+use super::{MAX_NAME, PutError, RecordType, ValueKind};
 use crate::value::convert::{ConversionError, decode};
 use crate::value::{Elements, Limits, Metadata, NativeType, Reading, Severity, States, Text, WireElements};
 
@@ -46,9 +47,14 @@ pub(super) fn get<'a>(record: &'a Record, name: &'a [u8], field: &Field) -> Cont
         Value::Array(array) => Some(&**array),
         _ => None,
     };
+    let text = match &record.value {
+        Value::LongText(text) => Some(&**text),
+        _ => None,
+    };
     let choice = |severity: Severity| Content::Choice(severity as u16);
     match field.store {
-        Store::Name => Content::Text(name),
+        // The database gives the group's name in place of the record's.
+        Store::Name | Store::AccessGroup => Content::Text(name),
         Store::TypeName => Content::Text(record.type_.name().as_bytes()),
         Store::Description => Content::Text(record.description.as_ref().map_or(&[], |d| d.as_bytes())),
         Store::Units => Content::Text(analog.map_or(&[], |a| trimmed(&a.units))),
@@ -77,10 +83,17 @@ pub(super) fn get<'a>(record: &'a Record, name: &'a [u8], field: &Field) -> Cont
         Store::AtStart => Content::Choice(u16::from(record.has(flag::PROCESSED_AT_START))),
         Store::Undefined => Content::Number(f64::from(u8::from(record.has(flag::UNDEFINED)))),
         Store::MaxElements => Content::Number(array.map_or(0.0, |a| f64::from(a.capacity()))),
-        Store::Length => Content::Number(array.map_or(0.0, |a| f64::from(a.length()))),
+        Store::Length => Content::Number(f64::from(
+            array.map(Array::length).or(text.map(LongText::length)).unwrap_or_default(),
+        )),
         Store::ElementType => Content::Choice(array.map_or(0, |a| u16::from(a.element_type))),
-        Store::PostValue => Content::Choice(array.map_or(0, |a| a.post_value as u16)),
-        Store::PostLog => Content::Choice(array.map_or(0, |a| a.post_log as u16)),
+        Store::PostValue => Content::Choice(
+            array.map_or(0, |a| a.post_value as u16) + text.map_or(0, |t| posts(t.post_value)),
+        ),
+        Store::PostLog => {
+            Content::Choice(array.map_or(0, |a| a.post_log as u16) + text.map_or(0, |t| posts(t.post_log)))
+        }
+        Store::TextSize => Content::Number(text.map_or(0.0, |t| f64::from(t.size()))),
         Store::Value | Store::Process => Content::Number(0.0),
         Store::Constant(number) => match field.type_ {
             FieldType::Text(_) => Content::Text(&[]),
@@ -109,8 +122,19 @@ pub(super) fn read<R>(
         (Content::Number(number), NativeType::Long) => reading(Elements::Long(&[number as i32])),
         (Content::Number(number), NativeType::Short) => reading(Elements::Short(&[number as i16])),
         (Content::Number(number), NativeType::Char) => reading(Elements::Char(&[number as u8])),
+        (Content::Number(number), _) if is_int64(record, field) => reading(Elements::Int64(&[number as i64])),
         (Content::Number(number), _) => reading(Elements::Double(&[number])),
     }
+}
+
+/// MPST and APST of a text say the same as those of an array in the other order.
+fn posts(post: Post) -> u16 {
+    u16::from(post == Post::Always)
+}
+
+/// A number of an int64in or int64out.
+fn is_int64(record: &Record, field: &Field) -> bool {
+    field.type_ == FieldType::Number && matches!(record.value, Value::Int64(_))
 }
 
 /// Text as characters with one terminator.
@@ -142,7 +166,13 @@ fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
         // A bo has limits for puts only, an mbbo or text none.
         _ => match record.type_ {
             RecordType::Bo => (Limits::default(), whole),
-            RecordType::Mbbo | RecordType::Stringin => Default::default(),
+            RecordType::Bi
+            | RecordType::Mbbo
+            | RecordType::Mbbi
+            | RecordType::Stringin
+            | RecordType::Stringout
+            | RecordType::Lsi
+            | RecordType::Lso => Default::default(),
             _ => (whole, whole),
         },
     };
@@ -155,7 +185,9 @@ fn metadata(record: &Record, field: &Field) -> Metadata<'static> {
             ..Metadata::NONE
         },
         FieldType::UnsignedLong => Metadata { precision: Some(0), display, control, ..Metadata::NONE },
-        FieldType::Short | FieldType::Char => Metadata { display, control, ..Metadata::NONE },
+        FieldType::Short | FieldType::UnsignedShort | FieldType::Char => {
+            Metadata { display, control, ..Metadata::NONE }
+        }
         _ => Metadata::NONE,
     }
 }
@@ -165,6 +197,7 @@ fn range(record: &Record, field: &Field) -> Limits {
     let (lower, upper) = match (field.store, field.native(record.type_, record.native())) {
         (Store::Length, _) => (0.0, f64::from(max_count(record, &FIELDS[0], View::VALUE))),
         (Store::MaxElements, _) => (0.0, f64::from(u32::MAX)),
+        _ if is_int64(record, field) => (i64::MIN as f64, i64::MAX as f64),
         (_, NativeType::Long) => (f64::from(i32::MIN), f64::from(i32::MAX)),
         (_, NativeType::Short) => (f64::from(i16::MIN), f64::from(i16::MAX)),
         (_, NativeType::Char) => (0.0, f64::from(u8::MAX)),
@@ -178,8 +211,17 @@ pub(super) fn max_count(record: &Record, field: &Field, view: View) -> u32 {
     match (field.type_, &record.value) {
         (FieldType::Value, Value::Array(array)) => array.capacity(),
         (FieldType::Value, Value::Text(_)) if view.long_text() => Text::SIZE as u32,
+        (FieldType::Value, Value::LongText(text)) if view.long_text() => text.size(),
         (FieldType::Text(most), _) if view.long_text() => u32::from(most) + 1,
         _ => 1,
+    }
+}
+
+/// The text of a put to a text field.
+pub(super) fn text(put: &WireElements<'_>) -> Result<Text, ConversionError> {
+    match put.from {
+        NativeType::Char => Ok(Text::truncated(&put.bytes[..put.bytes.len().min(put.count as usize)]).0),
+        _ => one(put, Text::EMPTY),
     }
 }
 
@@ -202,6 +244,7 @@ pub(super) fn put(record: &mut Record, field: &Field, put: &WireElements<'_>) ->
                 NativeType::Long => f64::from(one(put, 0i32)?),
                 NativeType::Short => f64::from(one(put, 0i16)?),
                 NativeType::Char => f64::from(one(put, 0u8)?),
+                _ if is_int64(record, field) => one(put, 0i64)? as f64,
                 _ => one(put, 0f64)?,
             };
             set(record, field, Content::Number(number))
@@ -261,8 +304,17 @@ pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> R
         Store::UnknownSeverity => record.states_mut().ok_or(WRONG)??.unknown = severity(choice()?),
         Store::ChangeSeverity => record.states_mut().ok_or(WRONG)??.change = severity(choice()?),
         Store::Undefined => record.set_flag(flag::UNDEFINED, number()? != 0.0),
-        Store::PostValue => array(record)?.post_value = post(choice()?),
-        Store::PostLog => array(record)?.post_log = post(choice()?),
+        Store::PostValue => match &mut record.value {
+            Value::LongText(text) => text.post_value = post(1 - choice()?),
+            _ => array(record)?.post_value = post(choice()?),
+        },
+        Store::PostLog => match &mut record.value {
+            Value::LongText(text) => text.post_log = post(1 - choice()?),
+            _ => array(record)?.post_log = post(choice()?),
+        },
+        Store::TextSize => {
+            record.value = Value::LongText(Boxed::new(LongText::with_size(number()? as u16)?)?)
+        }
         Store::Process => {}
         Store::MaxElements => resize(record, None, Some(number()?))?,
         Store::ElementType => resize(record, Some(choice()?), None)?,
@@ -274,6 +326,7 @@ pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> R
         | Store::Severity
         | Store::AckSeverity
         | Store::Length
+        | Store::AccessGroup
         | Store::AtStart
         | Store::Constant(_) => return Err(PutError::ReadOnly),
     }
@@ -312,6 +365,7 @@ fn resize(record: &mut Record, element_type: Option<u16>, capacity: Option<f64>)
 pub(super) fn put_value(
     record: &mut Record,
     put: &WireElements<'_>,
+    view: View,
 ) -> Result<super::process::Before, PutError> {
     use super::process::Before;
     let before = Before::now(record);
@@ -328,7 +382,7 @@ pub(super) fn put_value(
         }
         Value::State(state, _) => {
             let mut new = [*state];
-            if put.from == NativeType::String && record.type_ == RecordType::Bo {
+            if put.from == NativeType::String && record.type_.is_binary() {
                 only_a_state(record, put)?;
             }
             record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
@@ -336,9 +390,23 @@ pub(super) fn put_value(
                 *state = new[0];
             }
         }
+        Value::Int64(value) => {
+            let mut new = [*value];
+            decode(put, &Metadata::NONE, &mut new)?;
+            *value = new[0];
+        }
+        Value::LongText(text) => {
+            let changed = if put.from == NativeType::Char && view.long_text() {
+                text.set(&put.bytes[..put.bytes.len().min(put.count as usize)])
+            } else {
+                text.set(one(put, Text::EMPTY)?.as_bytes())
+            };
+            record.set_flag(flag::UNDEFINED, false);
+            return Ok(Before::Text(changed));
+        }
         Value::Text(text) => {
             let mut new = [**text];
-            if put.from == NativeType::Char && put.count > 1 {
+            if put.from == NativeType::Char && view.long_text() {
                 let chars = &put.bytes[..put.bytes.len().min(put.count as usize)];
                 new[0] = Text::truncated(chars).0;
             } else {
@@ -358,7 +426,7 @@ pub(super) fn put_value(
     Ok(before)
 }
 
-/// A bo takes a state's name or number and nothing behind it, unlike an mbbo.
+/// A record of two states takes a state's name or number and nothing behind it, unlike one of many.
 fn only_a_state(record: &Record, put: &WireElements<'_>) -> Result<(), ConversionError> {
     let text = trimmed(put.bytes);
     let is_name = record.with_metadata(|metadata| metadata.states.0.contains(&text));
@@ -371,7 +439,7 @@ fn only_a_state(record: &Record, put: &WireElements<'_>) -> Result<(), Conversio
 pub(super) fn is_text(field: &Field, type_: RecordType) -> bool {
     match field.type_ {
         FieldType::Text(_) => true,
-        FieldType::Value => type_ == RecordType::Stringin,
+        FieldType::Value => matches!(type_.value(), ValueKind::Text | ValueKind::LongText),
         _ => false,
     }
 }

@@ -161,6 +161,7 @@ impl Array {
             Elements::Char(v) => hasher.write(v),
             Elements::Long(v) => v.iter().for_each(|e| hasher.write(&e.to_ne_bytes())),
             Elements::Double(v) => v.iter().for_each(|e| hasher.write(&e.to_ne_bytes())),
+            Elements::Int64(v) => v.iter().for_each(|e| hasher.write(&e.to_ne_bytes())),
         }
         hasher.write_u32(self.length);
         hasher.finish()

@@ -4,6 +4,7 @@
 use super::access;
 use super::family::{self, Family, Member};
 use super::field::{self, Field, Put, Store};
+use super::groups::Groups;
 use super::names::Names;
 use super::process::{self, Before};
 use super::record::{Record, Value, flag};
@@ -38,6 +39,9 @@ pub struct Database {
     pub(super) families: Vec<Family>,
     pub(super) names: Names,
     pub(super) watches: FieldWatches,
+    pub(super) groups: Groups,
+    /// A record has changed its access group.
+    pub(super) groups_changed: bool,
     /// Where the records are that show a status.
     pub(super) status: core::ops::Range<usize>,
     pub(super) head: u32,
@@ -65,6 +69,8 @@ impl Database {
             families: Vec::new(),
             names: Names::default(),
             watches: FieldWatches::default(),
+            groups: Groups::default(),
+            groups_changed: false,
             status: 0..0,
             head: NONE,
             tail: NONE,
@@ -94,6 +100,7 @@ impl Database {
             + self.families.iter().map(Family::heap_bytes).sum::<usize>()
             + self.names.heap_bytes()
             + self.watches.heap_bytes()
+            + self.groups.heap_bytes()
     }
 
     pub(super) fn place(&self, index: u32) -> Option<Place> {
@@ -197,7 +204,9 @@ impl Database {
                 return Some(member.read(visit));
             }
             let (name, length) = self.families[number].name(position);
-            return Some(access::read(&member.as_record(), &name[..length], view.field()?, view, visit));
+            let field = view.field()?;
+            let name = if field.store == Store::AccessGroup { &[][..] } else { &name[..length] };
+            return Some(access::read(&member.as_record(), name, field, view, visit));
         }
         let Place::Record(position) = place else { return None };
         if self.records[position].status != 0 {
@@ -209,6 +218,12 @@ impl Database {
         }
         let field = view.field()?;
         Some(match (&record.value, field.store) {
+            (Value::LongText(text), Store::Value) => {
+                record.read(|whole| visit(&Reading { elements: Elements::Char(text.chars()), ..*whole }))
+            }
+            (_, Store::AccessGroup) => {
+                access::read(record, self.groups.name(record.group), field, view, visit)
+            }
             (Value::Text(text), Store::Value) => access::long(text.as_bytes(), |chars| {
                 record.read(|whole| visit(&Reading { elements: Elements::Char(chars), ..*whole }))
             }),
@@ -276,10 +291,10 @@ impl Database {
             Place::Record(position) if field.store == Store::Value => {
                 let record = &mut self.records[position];
                 let length = record.length();
-                if put.count == 0 && length.is_none() {
+                if put.count == 0 && !matches!(record.value, Value::Array(_)) {
                     return Ok(());
                 }
-                let before = access::put_value(record, put)?;
+                let before = access::put_value(record, put, view)?;
                 let effects = process::process(record, before, now);
                 let resized = record.length() != length;
                 self.tell(index, effects);
@@ -292,12 +307,42 @@ impl Database {
                 if put.count == 0 {
                     return Ok(());
                 }
-                let record = &mut self.records[position];
-                access::put(record, field, put)?;
+                if field.store == Store::AccessGroup {
+                    let name = access::text(put)?;
+                    self.set_group(index, name.as_bytes())?;
+                } else {
+                    access::put(&mut self.records[position], field, put)?;
+                }
                 self.field_was_set(index, position, view.number(), field);
                 Ok(())
             }
         }
+    }
+
+    /// Puts a record into an access group; the name may be new.
+    pub(super) fn set_group(&mut self, index: u32, name: &[u8]) -> Result<(), PutError> {
+        let group = self.groups.number(name).ok_or(PutError::Memory)?;
+        let record = self.record_mut(index).ok_or(PutError::ReadOnly)?;
+        self.groups_changed |= core::mem::replace(&mut record.group, group) != group;
+        Ok(())
+    }
+
+    /// The number of the access group that a record is in; 0 is none.
+    pub fn group(&self, index: u32) -> u8 {
+        match self.place(index) {
+            Some(Place::Record(position)) => self.records[position].group,
+            _ => 0,
+        }
+    }
+
+    /// The access groups that records name, with their numbers.
+    pub fn groups(&self) -> impl Iterator<Item = (u8, &[u8])> {
+        self.groups.iter()
+    }
+
+    /// Whether a record has changed its access group since the last call.
+    pub fn take_group_change(&mut self) -> bool {
+        core::mem::take(&mut self.groups_changed)
     }
 
     /// Events and processing after a field other than VAL was set.
@@ -346,6 +391,7 @@ impl Record {
     fn length(&self) -> Option<u32> {
         match &self.value {
             Value::Array(array) => Some(array.length()),
+            Value::LongText(text) => Some(text.length()),
             _ => None,
         }
     }
@@ -355,6 +401,7 @@ impl Record {
         let value = match &self.value {
             Value::State(_, Some(_)) => size_of::<super::record::States>(),
             Value::Text(_) => size_of::<Text>(),
+            Value::LongText(text) => size_of::<super::long_text::LongText>() + text.size() as usize,
             Value::Array(array) => {
                 size_of::<super::array::Array>()
                     + array.capacity() as usize * array.elements().native_type().size()

@@ -95,6 +95,7 @@ impl Member {
             pending: EventMask(0),
             flags: self.flags & !flag::UNDEFINED,
             status: 0,
+            group: 0,
         }
     }
 }

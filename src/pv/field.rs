@@ -69,6 +69,8 @@ pub enum Store {
     ElementType,
     PostValue,
     PostLog,
+    TextSize,
+    AccessGroup,
     AtStart,
     /// Reads 0 and processes the record when written.
     Process,
@@ -91,6 +93,8 @@ pub enum FieldType {
     Short,
     /// CHAR.
     Char,
+    /// An unsigned short, which travels as LONG.
+    UnsignedShort,
     /// An unsigned long, which travels as DOUBLE.
     UnsignedLong,
 }
@@ -126,13 +130,25 @@ pub struct Field {
 const ALL: u16 = u16::MAX;
 const DOUBLES: u16 = R::Ai.bit() | R::Ao.bit();
 const LONGS: u16 = R::Longin.bit() | R::Longout.bit();
-const ANALOG: u16 = DOUBLES | LONGS;
+const INT64S: u16 = R::Int64in.bit() | R::Int64out.bit();
+const ANALOG: u16 = DOUBLES | LONGS | INT64S;
 const ARRAY: u16 = R::Waveform.bit();
-const INPUT: u16 = R::Ai.bit() | R::Longin.bit() | R::Stringin.bit() | ARRAY;
-const OUTPUT: u16 = R::Ao.bit() | R::Longout.bit();
-const STATES: u16 = BO | MBBO;
-const BO: u16 = R::Bo.bit();
-const MBBO: u16 = R::Mbbo.bit();
+const INPUT: u16 = R::Ai.bit()
+    | R::Longin.bit()
+    | R::Int64in.bit()
+    | R::Stringin.bit()
+    | R::Bi.bit()
+    | R::Mbbi.bit()
+    | R::Lsi.bit()
+    | ARRAY;
+/// Outputs with a range for what is put.
+const DRIVEN: u16 = R::Ao.bit() | R::Longout.bit() | R::Int64out.bit();
+const OUTPUT: u16 = DRIVEN | R::Bo.bit() | R::Mbbo.bit() | R::Stringout.bit() | R::Lso.bit();
+const STATES: u16 = BINARY | MULTI;
+const BINARY: u16 = R::Bo.bit() | R::Bi.bit();
+const MULTI: u16 = R::Mbbo.bit() | R::Mbbi.bit();
+const TEXTS: u16 = R::Stringin.bit() | R::Stringout.bit();
+const LONG_TEXTS: u16 = R::Lsi.bit() | R::Lso.bit();
 
 const fn row(name: &'static str, of: u16, type_: FieldType, store: Store, put: Put) -> Field {
     Field { name, of, type_, store, put, property: false }
@@ -161,15 +177,15 @@ const fn limit_severity(name: &'static str, limit: Limit) -> Field {
 }
 
 const fn state(name: &'static str, number: u8) -> Field {
-    property(name, MBBO, FieldType::Text(25), Store::StateName(number), Put::Processes)
+    property(name, MULTI, FieldType::Text(25), Store::StateName(number), Put::Processes)
 }
 
 const fn state_severity(name: &'static str, number: u8) -> Field {
-    severity(name, MBBO, Store::StateSeverity(number))
+    severity(name, MULTI, Store::StateSeverity(number))
 }
 
 const fn state_raw(name: &'static str, number: u8) -> Field {
-    row(name, MBBO, FieldType::UnsignedLong, Store::StateRaw(number), Put::Processes)
+    row(name, MULTI, FieldType::UnsignedLong, Store::StateRaw(number), Put::Processes)
 }
 
 /// All fields. The position is the field's number in a view; VAL is 0.
@@ -203,17 +219,17 @@ pub const FIELDS: &[Field] = &[
     row("TSEL", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
     row("SDIS", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
     row("INP", INPUT, FieldType::Text(39), Store::Constant(0), Put::Never),
-    row("OUT", OUTPUT | STATES, FieldType::Text(39), Store::Constant(0), Put::Never),
-    row("DOL", OUTPUT | STATES, FieldType::Text(39), Store::Constant(0), Put::Never),
-    row("ASG", ALL, FieldType::Text(28), Store::Constant(0), Put::Never),
+    row("OUT", OUTPUT, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("DOL", OUTPUT, FieldType::Text(39), Store::Constant(0), Put::Never),
+    row("ASG", ALL, FieldType::Text(28), Store::AccessGroup, Put::Sets),
     row("FLNK", ALL, FieldType::Text(39), Store::Constant(0), Put::Never),
-    row("OMSL", OUTPUT | STATES, FieldType::Menu(menu::OUTPUT_MODE), Store::Constant(0), Put::Never),
+    row("OMSL", OUTPUT, FieldType::Menu(menu::OUTPUT_MODE), Store::Constant(0), Put::Never),
     property("EGU", ANALOG | ARRAY, FieldType::Text(15), Store::Units, Put::Sets),
     property("PREC", DOUBLES | ARRAY, FieldType::Short, Store::Precision, Put::Sets),
     limit("HOPR", ANALOG | ARRAY, Number::Hopr, Put::Sets),
     limit("LOPR", ANALOG | ARRAY, Number::Lopr, Put::Sets),
-    limit("DRVH", OUTPUT, Number::Drvh, Put::Processes),
-    limit("DRVL", OUTPUT, Number::Drvl, Put::Processes),
+    limit("DRVH", DRIVEN, Number::Drvh, Put::Processes),
+    limit("DRVL", DRIVEN, Number::Drvl, Put::Processes),
     limit("HIHI", ANALOG, Number::Hihi, Put::Processes),
     limit("HIGH", ANALOG, Number::High, Put::Processes),
     limit("LOW", ANALOG, Number::Low, Put::Processes),
@@ -228,12 +244,12 @@ pub const FIELDS: &[Field] = &[
     number("LALM", ANALOG, Number::Lalm, Put::Never),
     number("MLST", ANALOG, Number::Mlst, Put::Never),
     number("ALST", ANALOG, Number::Alst, Put::Never),
-    property("ZNAM", BO, FieldType::Text(25), Store::StateName(0), Put::Processes),
-    property("ONAM", BO, FieldType::Text(25), Store::StateName(1), Put::Processes),
-    severity("ZSV", BO, Store::StateSeverity(0)),
-    severity("OSV", BO, Store::StateSeverity(1)),
+    property("ZNAM", BINARY, FieldType::Text(25), Store::StateName(0), Put::Processes),
+    property("ONAM", BINARY, FieldType::Text(25), Store::StateName(1), Put::Processes),
+    severity("ZSV", BINARY, Store::StateSeverity(0)),
+    severity("OSV", BINARY, Store::StateSeverity(1)),
     severity("COSV", STATES, Store::ChangeSeverity),
-    severity("UNSV", MBBO, Store::UnknownSeverity),
+    severity("UNSV", MULTI, Store::UnknownSeverity),
     state("ZRST", 0),
     state("ONST", 1),
     state("TWST", 2),
@@ -287,8 +303,12 @@ pub const FIELDS: &[Field] = &[
     row("FTVL", ARRAY, FieldType::Menu(menu::ELEMENT_TYPE), Store::ElementType, Put::Never),
     row("MPST", ARRAY, FieldType::Menu(menu::ARRAY_POST), Store::PostValue, Put::Sets),
     row("APST", ARRAY, FieldType::Menu(menu::ARRAY_POST), Store::PostLog, Put::Sets),
-    row("MPST", R::Stringin.bit(), FieldType::Menu(menu::TEXT_POST), Store::Constant(0), Put::Never),
-    row("APST", R::Stringin.bit(), FieldType::Menu(menu::TEXT_POST), Store::Constant(0), Put::Never),
+    row("MPST", TEXTS, FieldType::Menu(menu::TEXT_POST), Store::Constant(0), Put::Never),
+    row("APST", TEXTS, FieldType::Menu(menu::TEXT_POST), Store::Constant(0), Put::Never),
+    row("MPST", LONG_TEXTS, FieldType::Menu(menu::TEXT_POST), Store::PostValue, Put::Sets),
+    row("APST", LONG_TEXTS, FieldType::Menu(menu::TEXT_POST), Store::PostLog, Put::Sets),
+    row("SIZV", LONG_TEXTS, FieldType::UnsignedShort, Store::TextSize, Put::Never),
+    row("LEN", LONG_TEXTS, FieldType::UnsignedLong, Store::Length, Put::Never),
 ];
 
 /// A view's number must leave a bit for the long-string form.
@@ -314,6 +334,7 @@ impl Field {
         match self.type_ {
             FieldType::Value => value,
             FieldType::Number if LONGS & of.bit() != 0 => NativeType::Long,
+            FieldType::UnsignedShort => NativeType::Long,
             FieldType::Number | FieldType::UnsignedLong => NativeType::Double,
             FieldType::Text(_) => NativeType::String,
             FieldType::Menu(_) => NativeType::Enum,

@@ -17,6 +17,8 @@ mod database;
 pub mod db;
 mod family;
 pub mod field;
+mod groups;
+mod long_text;
 mod menu;
 mod names;
 mod process;
@@ -31,6 +33,7 @@ pub use array::MAX_ARRAY_BYTES;
 pub use changes::Change;
 pub use database::{Database, Info};
 pub use field::View;
+pub use groups::MAX_GROUP;
 pub use record_type::{RecordType, ValueKind};
 pub use status::StatusSource;
 

@@ -25,8 +25,9 @@ impl Before {
         match record.value {
             Value::Double(value) => Before::Number(value),
             Value::Long(value) => Before::Number(f64::from(value)),
+            Value::Int64(value) => Before::Number(value as f64),
             Value::State(state, _) => Before::State(state),
-            Value::Text(_) => Before::Text(false),
+            Value::Text(_) | Value::LongText(_) => Before::Text(false),
             Value::Array(_) => Before::Array,
         }
     }
@@ -67,6 +68,8 @@ fn drive(record: &mut Record) {
         match &mut record.value {
             Value::Double(value) if !value.is_nan() => *value = value.clamp(low, high),
             Value::Long(value) => *value = f64::from(*value).clamp(low, high) as i32,
+            Value::Int64(value) if *value as f64 > high => *value = high as i64,
+            Value::Int64(value) if (*value as f64) < low => *value = low as i64,
             _ => {}
         }
     }
@@ -91,11 +94,18 @@ fn check(record: &mut Record) -> Alarm {
     if undefined {
         worst.set(Status::Undefined, Severity::Invalid);
     }
-    let binary = record.type_ == RecordType::Bo;
+    match record.type_ {
+        // An input does not look at its states before it is defined, and an lsi at nothing at all.
+        RecordType::Bi | RecordType::Mbbi if undefined => return worst.0,
+        RecordType::Lsi => return Alarm::NONE,
+        _ => {}
+    }
+    let type_ = record.type_;
     match (&mut record.value, &mut record.analog) {
         (Value::Double(value), Some(analog)) if !undefined => limits(*value, analog, &mut worst),
         (Value::Long(value), Some(analog)) if !undefined => limits(f64::from(*value), analog, &mut worst),
-        (Value::State(state, Some(states)), _) => states_alarm(*state, states, binary, &mut worst),
+        (Value::Int64(value), Some(analog)) if !undefined => limits(*value as f64, analog, &mut worst),
+        (Value::State(state, Some(states)), _) => states_alarm(*state, states, type_, &mut worst),
         _ => {}
     }
     worst.0
@@ -132,16 +142,22 @@ fn limits(value: f64, analog: &mut Analog, worst: &mut Worst) {
     }
 }
 
-fn states_alarm(state: u16, states: &mut States, binary: bool, worst: &mut Worst) {
+fn states_alarm(state: u16, states: &mut States, type_: RecordType, worst: &mut Worst) {
+    let binary = type_.is_binary();
+    if type_ == RecordType::Bi && state > 1 {
+        return;
+    }
     let number = usize::from(if binary { state.min(1) } else { state });
     if number < MAX_STATES {
         worst.set(Status::State, states.severities[number]);
     } else {
-        // A number without a state cannot be driven.
-        worst.set(Status::Soft, Severity::Invalid);
+        if type_ == RecordType::Mbbo {
+            // A number without a state cannot be driven.
+            worst.set(Status::Soft, Severity::Invalid);
+        }
         worst.set(Status::State, states.unknown);
     }
-    // As EPICS's records do it: an mbbo remembers the state only when the change itself raised no alarm.
+    // As EPICS's records do it: one of many states remembers the state only when the change itself raised no alarm.
     if state != states.last && (!worst.set(Status::ChangeOfState, states.change) || binary) {
         states.last = state;
     }
@@ -188,6 +204,14 @@ fn post(record: &mut Record, before: Before, mask: &mut EventMask) {
             *mask = mask.union(BOTH);
         }
         (Before::State(before), Value::State(state, _), _) if before != *state => *mask = mask.union(BOTH),
+        (Before::Text(changed), Value::LongText(text), _) => {
+            if changed || text.post_value == Post::Always {
+                *mask = mask.union(EventMask::VALUE);
+            }
+            if changed || text.post_log == Post::Always {
+                *mask = mask.union(EventMask::LOG);
+            }
+        }
         (Before::Text(true), ..) => *mask = mask.union(BOTH),
         (Before::Array, Value::Array(array), _) => {
             let changed = if array.post_value == Post::OnChange || array.post_log == Post::OnChange {

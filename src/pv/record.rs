@@ -6,6 +6,7 @@
 use super::array::{Array, native_of};
 use super::boxed::{Boxed, made};
 use super::field::{Limit, Number};
+use super::long_text::LongText;
 use super::{OutOfMemory, RecordType, ValueKind};
 use crate::value::{
     Alarm, Elements, EventMask, IllegalState, Limits, Metadata, NativeType, Reading, Severity, Stamp,
@@ -13,8 +14,8 @@ use crate::value::{
 };
 
 /// EPICS's own words for numbers that are no state.
-const BO_ILLEGAL: IllegalState = IllegalState { from: 2, text: b"Illegal_Value" };
-const MBBO_ILLEGAL: IllegalState = IllegalState { from: 16, text: b"Illegal Value" };
+const BINARY_ILLEGAL: IllegalState = IllegalState { from: 2, text: b"Illegal_Value" };
+const MULTI_ILLEGAL: IllegalState = IllegalState { from: 16, text: b"Illegal Value" };
 
 /// The most states a record can have.
 pub(super) const MAX_STATES: usize = 16;
@@ -45,7 +46,9 @@ pub(super) enum Value {
     Double(f64),
     Long(i32),
     State(u16, Option<Boxed<States>>),
+    Int64(i64),
     Text(Boxed<Text>),
+    LongText(Boxed<LongText>),
     Array(Boxed<Array>),
 }
 
@@ -143,6 +146,8 @@ pub(super) struct Record {
     pub(super) flags: u8,
     /// Which status it shows, plus one; 0 for a value of its own.
     pub(super) status: u8,
+    /// ASG: the number of its access group, 0 for none.
+    pub(super) group: u8,
 }
 
 impl Record {
@@ -152,7 +157,9 @@ impl Record {
             ValueKind::Double => Value::Double(0.0),
             ValueKind::Long => Value::Long(0),
             ValueKind::State => Value::State(0, None),
+            ValueKind::Int64 => Value::Int64(0),
             ValueKind::Text => Value::Text(Boxed::new(Text::EMPTY)?),
+            ValueKind::LongText => Value::LongText(Boxed::new(LongText::new()?)?),
             ValueKind::Array => Value::Array(Boxed::new(Array::new(0, 1)?)?),
         };
         Ok(Record {
@@ -168,6 +175,7 @@ impl Record {
             pending: EventMask(0),
             flags: flag::UNDEFINED,
             status: 0,
+            group: 0,
         })
     }
 
@@ -206,6 +214,7 @@ impl Record {
         match self.value {
             Value::Double(value) => Some(value),
             Value::Long(value) => Some(f64::from(value)),
+            Value::Int64(value) => Some(value as f64),
             _ => None,
         }
     }
@@ -213,7 +222,7 @@ impl Record {
     /// Type of VAL on the wire.
     pub(super) fn native(&self) -> NativeType {
         match &self.value {
-            Value::Double(_) => NativeType::Double,
+            Value::Double(_) | Value::Int64(_) => NativeType::Double,
             Value::Long(_) => NativeType::Long,
             Value::State(_, states)
                 if self.type_ == RecordType::Mbbo && !states.as_ref().is_some_and(|s| s.is_defined()) =>
@@ -221,7 +230,7 @@ impl Record {
                 NativeType::Long
             }
             Value::State(..) => NativeType::Enum,
-            Value::Text(_) => NativeType::String,
+            Value::Text(_) | Value::LongText(_) => NativeType::String,
             Value::Array(array) => native_of(array.element_type).unwrap_or(NativeType::Double),
         }
     }
@@ -229,7 +238,8 @@ impl Record {
     /// The metadata of VAL of a record without states.
     pub(super) fn plain_metadata(&self) -> Metadata<'static> {
         match (&self.value, &self.analog) {
-            (Value::Text(_) | Value::State(..), _) | (Value::Long(_), None) => Metadata::NONE,
+            (Value::Text(_) | Value::LongText(_) | Value::State(..), _)
+            | (Value::Long(_) | Value::Int64(_), None) => Metadata::NONE,
             (_, Some(analog)) => self.analog_metadata(analog),
             (Value::Double(_) | Value::Array(_), None) => Metadata { precision: Some(0), ..Metadata::NONE },
         }
@@ -247,11 +257,12 @@ impl Record {
             count = states.count();
         }
         let bo = self.type_ == RecordType::Bo;
-        // A bo without names still has two states.
-        let count = if bo && count == 0 { 2 } else { count };
+        let binary = self.type_.is_binary();
+        // Without names it still has two states.
+        let count = if binary && count == 0 { 2 } else { count };
         // As EPICS has it, a bo takes any number.
         let control = Limits { lower: 0.0, upper: if bo { f64::from(u16::MAX) } else { 0.0 } };
-        let illegal_state = Some(if bo { &BO_ILLEGAL } else { &MBBO_ILLEGAL });
+        let illegal_state = Some(if binary { &BINARY_ILLEGAL } else { &MULTI_ILLEGAL });
         visit(&Metadata { states: Labels(&labels[..count]), control, illegal_state, ..Metadata::NONE })
     }
 
@@ -270,7 +281,7 @@ impl Record {
         Metadata {
             units,
             precision: match &self.value {
-                Value::Long(_) => None,
+                Value::Long(_) | Value::Int64(_) => None,
                 Value::Array(array) if !array.is_floating() => Some(0),
                 _ => Some(analog.precision),
             },
@@ -289,11 +300,19 @@ impl Record {
             Value::Double(value) => Elements::Double(core::slice::from_ref(value)),
             Value::Long(value) => Elements::Long(core::slice::from_ref(value)),
             Value::State(state, _) => return self.read_state(*state, visit),
+            Value::Int64(value) => Elements::Int64(core::slice::from_ref(value)),
             Value::Text(text) => Elements::String(core::slice::from_ref(&**text)),
+            Value::LongText(text) => return self.read_long_text(text, visit),
             Value::Array(array) => array.elements(),
         };
         let metadata = &self.plain_metadata();
         visit(&Reading { elements, alarm: self.alarm, stamp: self.stamp, metadata })
+    }
+
+    /// As a string it is cut to what a string holds.
+    fn read_long_text<R>(&self, text: &LongText, visit: impl FnOnce(&Reading<'_>) -> R) -> R {
+        let elements = Elements::String(&[Text::truncated(text.as_bytes()).0]);
+        visit(&Reading { elements, alarm: self.alarm, stamp: self.stamp, metadata: &Metadata::NONE })
     }
 
     fn read_state<R>(&self, state: u16, visit: impl FnOnce(&Reading<'_>) -> R) -> R {

@@ -12,6 +12,10 @@ pub enum ValueKind {
     State,
     /// 39 bytes of text.
     Text,
+    /// Text of SIZV bytes.
+    LongText,
+    /// `i64`, which travels as DOUBLE.
+    Int64,
     /// As FTVL and NELM say.
     Array,
 }
@@ -29,13 +33,20 @@ pub enum RecordType {
     Mbbo,
     Stringin,
     Waveform,
+    Bi,
+    Mbbi,
+    Stringout,
+    Lsi,
+    Lso,
+    Int64in,
+    Int64out,
 }
 
 /// One row: name, value, and whether puts are clamped to DRVL..DRVH.
 struct Row(&'static str, ValueKind, bool);
 
 /// In the order of [`RecordType`].
-const TABLE: [Row; 8] = [
+const TABLE: [Row; 15] = [
     Row("ai", ValueKind::Double, false),
     Row("ao", ValueKind::Double, true),
     Row("longin", ValueKind::Long, false),
@@ -44,11 +55,18 @@ const TABLE: [Row; 8] = [
     Row("mbbo", ValueKind::State, false),
     Row("stringin", ValueKind::Text, false),
     Row("waveform", ValueKind::Array, false),
+    Row("bi", ValueKind::State, false),
+    Row("mbbi", ValueKind::State, false),
+    Row("stringout", ValueKind::Text, false),
+    Row("lsi", ValueKind::LongText, false),
+    Row("lso", ValueKind::LongText, false),
+    Row("int64in", ValueKind::Int64, false),
+    Row("int64out", ValueKind::Int64, true),
 ];
 
 impl RecordType {
     /// All of them.
-    pub const ALL: [RecordType; 8] = [
+    pub const ALL: [RecordType; 15] = [
         RecordType::Ai,
         RecordType::Ao,
         RecordType::Longin,
@@ -57,6 +75,13 @@ impl RecordType {
         RecordType::Mbbo,
         RecordType::Stringin,
         RecordType::Waveform,
+        RecordType::Bi,
+        RecordType::Mbbi,
+        RecordType::Stringout,
+        RecordType::Lsi,
+        RecordType::Lso,
+        RecordType::Int64in,
+        RecordType::Int64out,
     ];
 
     /// By EPICS's name.
@@ -77,6 +102,11 @@ impl RecordType {
     /// Whether puts to VAL are clamped to DRVL..DRVH.
     pub const fn clamps(self) -> bool {
         TABLE[self as usize].2
+    }
+
+    /// Whether it has two states.
+    pub const fn is_binary(self) -> bool {
+        matches!(self, RecordType::Bi | RecordType::Bo)
     }
 
     /// Its bit in a set of record types.

@@ -57,6 +57,8 @@ pub enum Elements<'a> {
     Char(&'a [u8]),
     Long(&'a [i32]),
     Double(&'a [f64]),
+    /// Integers beyond 32 bits, which the protocol has no type for: they travel as doubles, and as text in full.
+    Int64(&'a [i64]),
 }
 
 impl Elements<'_> {
@@ -69,7 +71,7 @@ impl Elements<'_> {
             Elements::Enum(_) => NativeType::Enum,
             Elements::Char(_) => NativeType::Char,
             Elements::Long(_) => NativeType::Long,
-            Elements::Double(_) => NativeType::Double,
+            Elements::Double(_) | Elements::Int64(_) => NativeType::Double,
         }
     }
 
@@ -83,6 +85,7 @@ impl Elements<'_> {
             Elements::Char(e) => e.len(),
             Elements::Long(e) => e.len(),
             Elements::Double(e) => e.len(),
+            Elements::Int64(e) => e.len(),
         }
     }
 

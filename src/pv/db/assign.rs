@@ -4,7 +4,7 @@
 use super::error::{Fault, Place, Quoted, fault};
 use super::rules::{self, Rule};
 use crate::pv::access::{self, Content};
-use crate::pv::field::{self, Field, FieldType, Put, Store};
+use crate::pv::field::{self, Field, FieldType, Put, Store, View};
 use crate::pv::menu::Menu;
 use crate::pv::record::{Record, Value, flag};
 use crate::pv::{PutError, RecordType};
@@ -63,7 +63,8 @@ pub(super) fn assign(record: &mut Record, assignment: &Assignment<'_>) -> Result
 fn known(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault> {
     let (name, place, type_) = (assignment.name, assignment.place, record.type_);
     let loadable = |field: &Field| {
-        field.put != Put::Never || matches!(field.store, Store::MaxElements | Store::ElementType)
+        field.put != Put::Never
+            || matches!(field.store, Store::MaxElements | Store::ElementType | Store::TextSize)
     };
     let Some((_, field)) = field::find(type_, name).filter(|(_, field)| loadable(field)) else {
         return Err(unknown_field(type_, name, assignment.name_place, &loadable));
@@ -76,6 +77,14 @@ fn known(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault> 
             return Err(fault!(
                 place,
                 "VAL of a waveform cannot be given; use INP with a constant array: [1, 2, 3]"
+            ));
+        }
+        if matches!(record.value, Value::LongText(_)) {
+            return Err(fault!(
+                place,
+                "VAL of {} cannot be given; use {} with a constant: {{const:\"text\"}}",
+                type_.name(),
+                if type_ == RecordType::Lsi { "INP" } else { "DOL" }
             ));
         }
         value(record, assignment.text, place)?;
@@ -97,9 +106,17 @@ fn known(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault> 
         }
         FieldType::Menu(menu) => Content::Choice(choice(menu, assignment.text, place)?),
         _ => Content::Number(match field.native(type_, record.native()) {
+            NativeType::Double
+                if matches!(record.value, Value::Int64(_)) && field.type_ == FieldType::Number =>
+            {
+                integer(assignment.text, i64::MIN, i64::MAX, place)? as f64
+            }
             NativeType::Double if field.type_ != FieldType::UnsignedLong => number(assignment.text, place)?,
             NativeType::Short => integer(assignment.text, i16::MIN.into(), i16::MAX.into(), place)? as f64,
             NativeType::Char => integer(assignment.text, 0, 255, place)? as f64,
+            _ if field.type_ == FieldType::UnsignedShort => {
+                integer(assignment.text, 0, u16::MAX.into(), place)? as f64
+            }
             NativeType::Long => integer(assignment.text, i32::MIN.into(), i32::MAX.into(), place)? as f64,
             _ => integer(assignment.text, 0, u32::MAX.into(), place)? as f64,
         }),
@@ -139,6 +156,7 @@ fn value(record: &mut Record, text: &[u8], place: Place) -> Result<(), Fault> {
     match &mut record.value {
         Value::Double(value) => *value = number(text, place)?,
         Value::Long(value) => *value = integer(text, i32::MIN.into(), i32::MAX.into(), place)? as i32,
+        Value::Int64(value) => *value = integer(text, i64::MIN, i64::MAX, place)?,
         Value::State(value, _) => *value = integer(text, 0, u16::MAX.into(), place)? as u16,
         Value::Text(value) => {
             let (new, whole) = Text::truncated(text);
@@ -147,7 +165,8 @@ fn value(record: &mut Record, text: &[u8], place: Place) -> Result<(), Fault> {
             }
             **value = new;
         }
-        Value::Array(_) => {}
+        // Never given as VAL.
+        Value::LongText(_) | Value::Array(_) => {}
     }
     Ok(())
 }
@@ -159,8 +178,15 @@ fn initial(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault
         return Ok(());
     }
     let is_array = matches!(record.value, Value::Array(_));
+    let is_text = matches!(record.value, Value::Text(_) | Value::LongText(_));
     if is_array && text.starts_with(b"[") {
         array(record, text, place)?;
+    } else if let Some(constant) = constant_text(text).filter(|_| is_text) {
+        match &mut record.value {
+            Value::LongText(value) => drop(value.set(constant)),
+            Value::Text(value) => **value = Text::truncated(constant).0,
+            _ => {}
+        }
     } else if assignment.json || text.starts_with(b"{") {
         return Err(fault!(place, "JSON links are not supported; give a constant"));
     } else if constant(text).is_none() {
@@ -170,14 +196,29 @@ fn initial(record: &mut Record, assignment: &Assignment<'_>) -> Result<(), Fault
             assignment.name.escape_ascii(),
             Quoted(text)
         ));
-    } else if !is_array && record.type_ != RecordType::Stringin {
+    } else if !is_array && !is_text {
         value(record, text, place)?;
     } else {
-        // A number alone is no array, and a stringin takes no number: as in a real IOC, they stay as they are.
+        // A number alone is no array, and a text takes no number: as in a real IOC, they stay as they are.
         return Ok(());
     }
     record.set_flag(flag::UNDEFINED, false);
     Ok(())
+}
+
+/// The text of a constant link: `{const:"text"}` or `["text"]`.
+fn constant_text(json: &[u8]) -> Option<&[u8]> {
+    let inside = match json {
+        [b'[', inside @ .., b']'] => inside.trim_ascii(),
+        [b'{', inside @ .., b'}'] => {
+            let inside = inside.trim_ascii();
+            let after = inside.strip_prefix(b"const").or_else(|| inside.strip_prefix(b"\"const\""))?;
+            after.trim_ascii().strip_prefix(b":")?.trim_ascii()
+        }
+        _ => return None,
+    };
+    let text = inside.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    (!text.contains(&b'"')).then_some(text)
 }
 
 /// A constant array of numbers or texts.
@@ -212,7 +253,7 @@ fn array(record: &mut Record, json: &[u8], place: Place) -> Result<(), Fault> {
     }
     let from = if native == NativeType::String { NativeType::String } else { NativeType::Double };
     let put = crate::value::WireElements { from, count, bytes: &bytes };
-    access::put_value(record, &put).map(|_| ()).map_err(|error| put_fault(error, b"INP", place))
+    access::put_value(record, &put, View::VALUE).map(|_| ()).map_err(|error| put_fault(error, b"INP", place))
 }
 
 /// The first element of the inside of an array, and what follows its comma.

@@ -6,7 +6,7 @@ use super::assign::{Assignment, Wish, assign};
 use super::error::{Fault, Place, Quoted, fault};
 use super::lexer::{Kind, Lexer, Token};
 use crate::pv::record::Record;
-use crate::pv::{AddError, Database, RecordType};
+use crate::pv::{AddError, Database, MAX_GROUP, RecordType};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -198,7 +198,7 @@ impl<'a> Loader<'a> {
         }
         // What makes the array comes before what goes into it.
         let rank = |name: &[u8]| match name {
-            b"FTVL" => 0,
+            b"FTVL" | b"SIZV" => 0,
             b"NELM" => 1,
             _ => 2,
         };
@@ -211,6 +211,15 @@ impl<'a> Loader<'a> {
     }
 
     fn assign(&mut self, index: u32, read: &Read) -> Result<(), Fault> {
+        if read.name == b"ASG" {
+            return self.database.set_group(index, &read.text).map_err(|_| {
+                fault!(
+                    read.place,
+                    "ASG {} cannot be used: it has up to {MAX_GROUP} characters",
+                    Quoted(&read.text)
+                )
+            });
+        }
         let Some(record) = self.database.record_mut(index) else { return Ok(()) };
         let assignment = Assignment {
             name: &read.name,

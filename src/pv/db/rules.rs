@@ -17,8 +17,23 @@ pub(super) enum Rule {
 }
 
 const ALL: u16 = u16::MAX;
-const INPUTS: u16 = R::Ai.bit() | R::Longin.bit() | R::Stringin.bit() | R::Waveform.bit();
-const OUTPUTS: u16 = R::Ao.bit() | R::Longout.bit() | R::Bo.bit() | R::Mbbo.bit();
+const INPUTS: u16 = R::Ai.bit()
+    | R::Longin.bit()
+    | R::Int64in.bit()
+    | R::Bi.bit()
+    | R::Mbbi.bit()
+    | R::Stringin.bit()
+    | R::Lsi.bit()
+    | R::Waveform.bit();
+const OUTPUTS: u16 = R::Ao.bit()
+    | R::Longout.bit()
+    | R::Int64out.bit()
+    | R::Bo.bit()
+    | R::Mbbo.bit()
+    | R::Stringout.bit()
+    | R::Lso.bit();
+const STATES: u16 = R::Bi.bit() | R::Bo.bit() | R::Mbbi.bit() | R::Mbbo.bit();
+const TEXTS: u16 = R::Stringin.bit() | R::Stringout.bit();
 const DOUBLES: u16 = R::Ai.bit() | R::Ao.bit();
 
 const NO_LINK: &[&str] = &["", "0", "1"];
@@ -46,7 +61,6 @@ const RULES: &[(&str, u16, Rule)] = &[
     ),
     ("DTYP", ALL, Rule::Only(&["", "Soft Channel"], "there is no device support here; use \"Soft Channel\"")),
     ("OMSL", OUTPUTS, Rule::Only(&["supervisory", "0"], "links are not followed here; use supervisory")),
-    ("ASG", ALL, Rule::Only(&["", "DEFAULT"], "access groups are not supported in .db files; remove it")),
     ("DISP", ALL, Rule::Only(ZERO, "puts cannot be disabled by field; remove it")),
     ("DISA", ALL, Rule::Only(ZERO, "records cannot be disabled; remove it")),
     ("SIMM", ALL, Rule::Only(ZERO, "there is no simulation mode; remove it")),
@@ -61,8 +75,8 @@ const RULES: &[(&str, u16, Rule)] = &[
     ("OROC", R::Ao.bit(), Rule::Only(ZERO, "outputs have no rate of change; remove it")),
     ("OIF", R::Ao.bit(), Rule::Only(&["Full", "0"], "incremental outputs are not supported; use Full")),
     ("HIGH", R::Bo.bit(), Rule::Only(ZERO, "a bo does not switch back by itself; remove it")),
-    ("MPST", R::Stringin.bit(), Rule::Only(&["On Change", "0"], "texts post on change; remove it")),
-    ("APST", R::Stringin.bit(), Rule::Only(&["On Change", "0"], "texts post on change; remove it")),
+    ("MPST", TEXTS, Rule::Only(&["On Change", "0"], "texts post on change; remove it")),
+    ("APST", TEXTS, Rule::Only(&["On Change", "0"], "texts post on change; remove it")),
     ("DISV", ALL, Rule::Ignore),
     ("DISS", ALL, Rule::Ignore),
     ("EVNT", ALL, Rule::Ignore),
@@ -82,11 +96,11 @@ const RULES: &[(&str, u16, Rule)] = &[
     ("ASLO", DOUBLES, Rule::Ignore),
     ("AOFF", DOUBLES, Rule::Ignore),
     ("ROFF", DOUBLES, Rule::Ignore),
-    ("RVAL", DOUBLES | R::Bo.bit() | R::Mbbo.bit(), Rule::Ignore),
-    ("MASK", R::Bo.bit() | R::Mbbo.bit(), Rule::Ignore),
+    ("RVAL", DOUBLES | STATES, Rule::Ignore),
+    ("MASK", STATES, Rule::Ignore),
     ("RARM", R::Waveform.bit(), Rule::Ignore),
-    ("NOBT", R::Mbbo.bit(), Rule::Ignore),
-    ("SHFT", R::Mbbo.bit(), Rule::Ignore),
+    ("NOBT", R::Mbbo.bit() | R::Mbbi.bit(), Rule::Ignore),
+    ("SHFT", R::Mbbo.bit() | R::Mbbi.bit(), Rule::Ignore),
 ];
 
 /// The fields of a record type that have a rule, and an effect.

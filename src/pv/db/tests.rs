@@ -93,7 +93,8 @@ const TEXTS_FIELDS: &str = "DESC, INP, PINI, PROC, UDF, VAL";
 
 #[test]
 fn errors_name_place_and_remedy() {
-    let types = "ai, ao, longin, longout, bo, mbbo, stringin, waveform";
+    let types = "ai, ao, longin, longout, bo, mbbo, stringin, waveform, bi, mbbi, stringout, lsi, lso, int64in, \
+                 int64out";
     for (text, message) in [
         ("record(calc, \"c\") {}", format!("1:8: record type \"calc\" is not supported; these are: {types}")),
         (
@@ -179,9 +180,12 @@ fn errors_name_place_and_remedy() {
         ("record(waveform, r) { field(FTVL, LONG) field(INP, [\"a\"]) }", "1:52: \\\"a\\\" does not fit FTVL".into()),
         ("record(ai, r) { field(INP, {pva: \"x\"}) }", "1:28: JSON links are not supported; give a constant".into()),
         (
-            "record(ai, r) { field(ASG, \"private\") }",
-            "1:28: ASG \"private\" of ai is not supported: access groups are not supported in .db files; remove it"
-                .into(),
+            "record(ai, r) { field(ASG, \"a name of more than 28 letters\") }",
+            "1:28: ASG \"a name of more than 28 letters\" cannot be used: it has up to 28 characters".into(),
+        ),
+        (
+            "record(lsi, r) { field(VAL, \"text\") }",
+            "1:29: VAL of lsi cannot be given; use INP with a constant: {const:\"text\"}".into(),
         ),
     ] {
         assert_eq!(error(text), format!("test.db:{message}"), "{text}");

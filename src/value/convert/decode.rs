@@ -9,7 +9,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that elements of a process variable have: `f64`, `f32`, `i32`, `i16`, `u16` (a state), `u8` or [`Text`].
+/// A type that elements of a process variable have: `f64`, `f32`, `i64`, `i32`, `i16`, `u16` (a state), `u8` or [`Text`].
 pub trait Element: sealed::Sealed + Copy {
     /// From a string put. `metadata` knows the states' names.
     fn from_text(text: &[u8], metadata: &Metadata<'_>) -> Result<Self, ConversionError>;
@@ -47,6 +47,7 @@ macro_rules! numeric_element {
 // Floating-point numbers become 32-bit integers first, saturating: see `encode`.
 numeric_element!(f64, parse::double, |v| v, f64::from);
 numeric_element!(f32, parse::float, narrow, |v| v);
+numeric_element!(i64, parse::integer, |v| v as i64, |v| v as i64);
 numeric_element!(i32, ranged::<i32>, |v| v as i32, |v| v as i32);
 numeric_element!(i16, ranged::<i16>, |v| v as i32 as i16, |v| v as i32 as i16);
 numeric_element!(u8, char, |v| v as i32 as u8, |v| v as i32 as u8);

@@ -18,6 +18,7 @@ pub fn encode(
     let result = match *elements {
         Elements::Double(values) => numbers(&values[..have], metadata, to, wanted),
         Elements::Float(values) => numbers(&values[..have], metadata, to, wanted),
+        Elements::Int64(values) => numbers(&values[..have], metadata, to, wanted),
         Elements::Long(values) => numbers(&values[..have], metadata, to, wanted),
         Elements::Short(values) => numbers(&values[..have], metadata, to, wanted),
         Elements::Char(values) => numbers(&values[..have], metadata, to, wanted),
@@ -79,6 +80,7 @@ number!(i16, |v| v as f32, integer_text);
 number!(u16, |v| v as f32, integer_text);
 number!(u8, |v| v as f32, integer_text);
 number!(i32, |v| v as f32, integer_text);
+number!(i64, |v| v as f32, integer_text);
 number!(f32, |v| v, format::float);
 number!(f64, narrow, format::double);
 
