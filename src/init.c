@@ -22,6 +22,8 @@ static rtems_task Init(rtems_task_argument unused)
   rtems_ioc_register_commands();
   selftest_register();
   heapbench_register();
+  pvbench_register();
+  device_register();
   if (rtems_ioc_network_start() == 0) {
     rtems_ioc_sntp_start();
     rtems_ioc_start();

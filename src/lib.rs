@@ -15,6 +15,8 @@ pub mod heap;
 pub mod pool;
 
 #[cfg(feature = "server")]
+pub mod app;
+#[cfg(feature = "server")]
 pub mod ca;
 #[cfg(feature = "server")]
 pub mod catime;
@@ -26,6 +28,8 @@ pub mod netcheck;
 pub mod pv;
 #[cfg(feature = "server")]
 pub mod rtex;
+#[cfg(feature = "server")]
+pub mod security;
 #[cfg(feature = "server")]
 pub mod shell;
 #[cfg(feature = "server")]

@@ -10,7 +10,7 @@ import boardlib
 
 # C files of both archives and of the image; network_<stack>.c comes with the BSP.
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
-SERVER_SOURCES = ["src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
+SERVER_SOURCES = ["src/os/rtems/bell.c", "src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/files.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
 # What every network stack shares.
 NETWORK_SOURCES = ["src/os/rtems/interfaces.c", "src/os/rtems/sntp.c"]
@@ -66,7 +66,7 @@ def build(bld, bsp, hooks):
     common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
     server = objects(SERVER_SOURCES)
     network = [f"src/os/rtems/network_{bsp.stack}.c"] + NETWORK_SOURCES * (bsp.stack != "none")
-    rest = objects(IMAGE_SOURCES + network + test_sources(bld))
+    rest = objects(IMAGE_SOURCES + network + ["examples/device.c"] + test_sources(bld))
 
     legacy = ["legacy-network"] if bsp.stack == "legacy" else []
     archives = {}

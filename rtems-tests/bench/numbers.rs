@@ -48,7 +48,7 @@ impl Provider for Numbers {
     }
 
     fn access(&self, _pv: PvId, _client: &Client<'_>) -> Access {
-        Access { read: true, write: true }
+        Access { read: true, write: true, logged: false }
     }
 
     #[inline]

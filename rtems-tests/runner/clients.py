@@ -181,6 +181,25 @@ def catime(count):
     return run
 
 
+def device(clients, machine):
+    """The example in C: values of a task, alarms, a put that ends later, one that is refused, and the end of it all."""
+    check("running" in machine.command("device start"), "the device does not start")
+    text = clients.run("caget", "-a", "device:temperature", "device:heater", "device:trace")
+    check("20" in text and "device:trace" in text, text)
+    clients.run("caput", "-c", "-w", "30", "device:setpoint", "70")
+    text = clients.run("caget", "-a", "device:temperature")
+    check("70" in text and "HIGH MINOR" in text, text)
+    for name, value in (("device:setpoint", "50"), ("device:heater", "Off")):
+        clients.run("caput", name, value)
+    check("On" in clients.run("caget", "device:heater"), "the heater was switched while the setpoint moved")
+    check("stopped" in machine.command("device stop"), "the device does not stop")
+    try:
+        text = clients.run("caget", "-w", "1", "device:temperature")
+    except AssertionError as why:
+        text = str(why)
+    check("not found" in text, f"a deleted process variable is still served: {text}")
+
+
 def server_restart(clients, machine):
     """The server stops and starts by command, and serves again."""
     before = machine.command("casrv stop")
@@ -307,6 +326,7 @@ TESTS = [
     ("unset-clock", unset_clock, False),
     ("catime-1000", catime(1000), False),
     ("catime-10000", catime(10000), True),
+    ("device", device, False),
     ("casrv-restart", server_restart, False),
     ("sntp", sntp, False),
     ("tcpecho-16MB", echo(16), False),

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Measures an image in its emulator: instruction counts of heap questions, and of searches by pool policy.
 
-    measure.py --rtems PREFIX [--build DIR] heap|searches|idle|memory arch/bsp
+    measure.py --rtems PREFIX [--build DIR] heap|searches|sets|idle|memory arch/bsp
 
-heap and searches run QEMU with -icount shift=0: one instruction takes one nanosecond of the guest's clock, so the figures
+heap, searches and sets run QEMU with -icount shift=0: one instruction takes one nanosecond of the guest's clock, so the figures
 are counts and do not depend on the load of this machine. psim counts its own way and is not measured.
 """
 
@@ -56,6 +56,13 @@ def searches(bsp, build):
     return "\n".join(lines)
 
 
+def sets(bsp, build):
+    """What a set of an application's process variable costs the task that does it."""
+    with Machine(bsp, image_of(bsp, build), extra=COUNTED) as machine:
+        machine.boot(600)
+        return machine.command("pvbench", 600)
+
+
 def idle(bsp, build):
     """Share of the processor that our tasks take when nobody asks, over 60 s of the guest."""
     with Machine(bsp, image_of(bsp, build), host.PORTS) as machine:
@@ -95,12 +102,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rtems", required=True)
     parser.add_argument("--build", default="build")
-    parser.add_argument("what", choices=["heap", "searches", "idle", "memory"])
+    parser.add_argument("what", choices=["heap", "searches", "sets", "idle", "memory"])
     parser.add_argument("bsp")
     options = parser.parse_args()
     isolate()
     bsp = bsps.select(options.rtems, options.bsp)[0]
-    measure = {"heap": heap, "searches": searches, "idle": idle, "memory": memory}[options.what]
+    measure = {"heap": heap, "searches": searches, "sets": sets, "idle": idle, "memory": memory}[options.what]
     print(f"{bsp.name}: {options.what}\n{measure(bsp, pathlib.Path(options.build))}")
 
 

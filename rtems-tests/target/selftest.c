@@ -14,7 +14,7 @@
 #include "rtems_ioc.h"
 #include "os/rtems/image.h"
 
-static const struct selftest *const all[] = { heap_tests, pool_tests, net_tests, buffer_tests };
+static const struct selftest *const all[] = { heap_tests, pool_tests, net_tests, buffer_tests, pv_tests };
 
 static unsigned failures;
 static uint32_t seed;

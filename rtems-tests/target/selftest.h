@@ -18,6 +18,7 @@ extern const struct selftest heap_tests[];
 extern const struct selftest pool_tests[];
 extern const struct selftest net_tests[];
 extern const struct selftest buffer_tests[];
+extern const struct selftest pv_tests[];
 
 /* Notes a failure with its place; the test goes on, its END line does not come. */
 void selftest_fail(const char *file, int line, const char *what);

@@ -6,9 +6,10 @@ use super::channels::{Channel, ChannelNotice};
 use super::circuits::{Circuits, NoRoom};
 use super::monitors::{Monitor, Monitors};
 use super::payload::Extra;
-use super::provider::{Change, Notice, Provider};
+use super::provider::{Access, Change, Notice, Provider, PvId};
 use super::requests::put_status;
 use super::server::Server;
+use super::slab::NONE;
 use super::statistics::Statistics;
 use super::updates::{Updater, is_rare};
 use super::wire::status;
@@ -62,15 +63,32 @@ impl<P: Provider> Server<P> {
         }
     }
 
+    /// A process variable is gone: nobody asks for its index any more, and its channels are closed as soon as there is
+    /// room to say so.
+    pub fn removed(&mut self, index: u32) {
+        self.notice(Notice::Removed(index));
+    }
+
     fn notice(&mut self, notice: Notice) {
         for index in 0..self.channels.bound() {
             let Some(channel) = self.channels.at_mut(index) else { continue };
             let Some(circuit) = self.circuits.at_mut(channel.circuit) else { continue };
             let told = match notice {
-                Notice::Removed(pv) if pv == channel.pv => ChannelNotice::Gone,
+                Notice::Removed(gone) if gone == channel.pv.index => {
+                    while channel.monitors != NONE {
+                        let first = self.monitors.after_in_channel(channel.monitors);
+                        let last = channel.monitors;
+                        self.monitors.remove(&mut circuit.session, first, last, &mut channel.monitors);
+                    }
+                    self.statistics.monitors = self.monitors.len();
+                    channel.pv = PvId { index: NONE, view: 0 };
+                    channel.access = Access { read: false, write: false, logged: false };
+                    ChannelNotice::Gone
+                }
+                Notice::Access if channel.notice == Some(ChannelNotice::Gone) => continue,
                 Notice::Access => {
                     let access = self.provider.access(channel.pv, &circuit.session.client());
-                    if access == channel.access || channel.notice == Some(ChannelNotice::Gone) {
+                    if access == channel.access {
                         continue;
                     }
                     channel.access = access;

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     const INFO: ChannelInfo = ChannelInfo { native: NativeType::Double, max_count: 1 };
-    const RIGHTS: Access = Access { read: true, write: true };
+    const RIGHTS: Access = Access { read: true, write: true, logged: false };
     const PV: PvId = PvId { index: 0, view: 0 };
 
     #[test]

@@ -31,6 +31,13 @@ pub struct Access {
     pub read: bool,
     /// May write.
     pub write: bool,
+    /// Puts are to be logged: handed on in [`Client::logged`].
+    pub logged: bool,
+}
+
+impl Access {
+    /// Everything, and nothing logged.
+    pub const FULL: Access = Access { read: true, write: true, logged: false };
 }
 
 /// Who is at the other end of a circuit.
@@ -44,6 +51,8 @@ pub struct Client<'a> {
     pub user: &'a [u8],
     /// Host name as the client claims it; empty if it never did.
     pub host: &'a [u8],
+    /// This client's puts to the channel in question are to be logged.
+    pub logged: bool,
 }
 
 /// How a put went.
@@ -86,8 +95,9 @@ pub struct Change {
 pub enum Notice {
     /// Access rights may have changed: the server asks again for every channel.
     Access,
-    /// This process variable is about to be deleted: its channels are closed (SERVER_DISCONN).
-    Removed(PvId),
+    /// The process variable of this index is gone: the channels of all its views are closed (SERVER_DISCONN). Once the
+    /// server has taken the notice it does not ask for that index any more, so that it may be used again.
+    Removed(u32),
 }
 
 /// What DBR_PUT_ACKT and DBR_PUT_ACKS set.
@@ -138,6 +148,9 @@ pub trait Provider {
         client: &Client<'_>,
         completion: bool,
     ) -> Result<PutOutcome, PvError>;
+
+    /// A client tried to write what it may not: for a log.
+    fn denied(&mut self, _pv: PvId, _client: &Client<'_>) {}
 
     /// The next change that subscribers have not heard of.
     fn next_change(&mut self) -> Option<Change>;

@@ -46,8 +46,20 @@ pub struct ServeOptions {
     #[arg(long = "db", value_name = "FILE")]
     pub databases: Vec<PathBuf>,
     /// Macros for the databases: A=1,B=2
-    #[arg(long = "macro", value_name = "A=B,...")]
+    #[arg(long = "macro", alias = "macros", value_name = "A=B,...")]
     pub macros: Vec<String>,
+    /// Access security file (ACF): who may read and write
+    #[arg(long, value_name = "FILE")]
+    pub acf: Option<PathBuf>,
+    /// In that file host names stand for the addresses that clients come from, not for the names that they claim
+    #[arg(long)]
+    pub check_client_ip: bool,
+    /// Nobody may write
+    #[arg(long)]
+    pub read_only: bool,
+    /// Log every put, not only those that a rule with TRAPWRITE allows
+    #[arg(long)]
+    pub put_log: bool,
     /// Address of an interface to serve; may be given several times; 0.0.0.0 is all [default: 127.0.0.1]
     #[arg(long = "interface", value_name = "ADDR", value_parser = address)]
     pub interfaces: Vec<u32>,

@@ -18,6 +18,7 @@ use rtems_ioc::os::hosted::{Hosted, allocator};
 use rtems_ioc::os::socket::{Address, SocketError};
 use rtems_ioc::pool;
 use rtems_ioc::pv::Database;
+use rtems_ioc::security::acf;
 use rtems_ioc::{shell, tcpecho};
 
 use super::options::ServeOptions;
@@ -29,6 +30,8 @@ const ECHO_BUFFER: usize = 64 << 10;
 const ECHO_CLIENTS: usize = 64;
 /// Process variables `<name>:catime000000` and on.
 const CATIME_FAMILY: u32 = 10_000;
+/// Puts that the log keeps.
+const LOGGED_PUTS: usize = 256;
 
 /// The IOC of this program.
 pub type Ioc = shell::Ioc<Hosted, Served<Status<Hosted>>, PoolAdmission>;
@@ -40,7 +43,8 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
     init_log(if options.verbose { log::LevelFilter::Info } else { log::LevelFilter::Warn });
     let settings = settings(options)?;
     prepare_pool(options)?;
-    let provider = provider(options)?;
+    let mut provider = provider(options)?;
+    secure(&mut provider, options)?;
     let mut limits = ca::Limits::HOSTED;
     if let Some(bytes) = settings.max_array_bytes {
         limits.max_array_bytes = bytes;
@@ -54,7 +58,11 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
         max_clients: ECHO_CLIENTS,
     };
     // Lives as long as the program: the shell's table refers to it.
-    let ioc: &'static Ioc = Box::leak(Box::new(Ioc::new(Hosted, server, settings, echo)));
+    let mut ioc = Ioc::new(Hosted, server, settings, echo);
+    if options.check_client_ip {
+        ioc.check_addresses(resolve);
+    }
+    let ioc: &'static Ioc = Box::leak(Box::new(ioc));
     shell::register(ioc);
     shell::register_echo(ioc.echo());
     shell::register_diagnosis(&super::diagnosis::Kit);
@@ -168,5 +176,24 @@ fn provider(options: &ServeOptions) -> Result<Served<Status<Hosted>>, Failure> {
         .map_err(|error| Failure::new(format_args!("--name {}: {error}", options.name)))?;
     databases::load(&mut database, &options.databases, &options.macros)?;
     database.shrink();
-    Ok(Served { database, source: status })
+    Ok(Served::new(database, status, LOGGED_PUTS))
+}
+
+/// Who may write, as the options say.
+fn secure(provider: &mut Served<Status<Hosted>>, options: &ServeOptions) -> Result<(), Failure> {
+    let security = &mut provider.security;
+    security.set_read_only(options.read_only);
+    security.set_log_all(options.put_log);
+    if let Some(file) = &options.acf {
+        let name = file.display().to_string();
+        let text =
+            std::fs::read(file).map_err(|error| Failure::new(format_args!("--acf {name}: {error}")))?;
+        let by_address = options.check_client_ip.then_some(&resolve as acf::Resolve<'_>);
+        let rules = acf::parse(&name, &text, by_address).map_err(Failure::new)?;
+        for host in rules.unresolved() {
+            log::warn!("{name}: host {} could not be resolved: nobody is let in by it", host.escape_ascii());
+        }
+        security.set_rules(Some(rules));
+    }
+    Ok(())
 }

@@ -364,8 +364,7 @@ mod tests {
     fn the_end_of_a_stream_that_comes_with_bytes_is_seen() {
         let control = Control::default().receives(&ECHO).receives_end();
         let mut poller = Watched::default();
-        let mut protocol =
-            ca::Server::new(Config::DEFAULT, Served { database: Database::new(), source: Nothing });
+        let mut protocol = ca::Server::new(Config::DEFAULT, Served::new(Database::new(), Nothing, 0));
         let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
         let mut circuits = Circuits::after(0);
         circuits.add(&mut protocol, id, control.stream(), &mut poller);
@@ -385,8 +384,7 @@ mod tests {
     fn a_receive_without_buffers_pauses_the_circuit() {
         let control = Control::default().receive_fails(SocketError::NoBuffers).receives(&ECHO);
         let mut poller = Watched::default();
-        let mut protocol =
-            ca::Server::new(Config::DEFAULT, Served { database: Database::new(), source: Nothing });
+        let mut protocol = ca::Server::new(Config::DEFAULT, Served::new(Database::new(), Nothing, 0));
         let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
         let mut circuits = Circuits::after(0);
         circuits.add(&mut protocol, id, control.stream(), &mut poller);

@@ -9,8 +9,14 @@ use crate::value::Stamp;
 
 /// Process variables that live with a clock.
 pub trait Clocked: Provider {
-    /// The time of day with which puts are stamped from now on; comes before anything else in each turn.
-    fn set_time(&mut self, now: Stamp);
+    /// A turn begins: the time of day with which puts are stamped from now on, and the time of the event loop's clock in
+    /// milliseconds.
+    fn begin_turn(&mut self, now: Stamp, now_ms: u64);
+
+    /// When the next turn has something to do though nothing else has happened, on the event loop's clock.
+    fn deadline(&self) -> Option<u64> {
+        None
+    }
 
     /// A second has passed: sample what changes by itself and has subscribers.
     fn second(&mut self);
@@ -20,8 +26,13 @@ pub trait Clocked: Provider {
 }
 
 impl<S: System> Clocked for Served<Status<S>> {
-    fn set_time(&mut self, now: Stamp) {
+    fn begin_turn(&mut self, now: Stamp, now_ms: u64) {
         self.database.set_time(now);
+        self.application.begin_turn(&mut self.database, now_ms);
+    }
+
+    fn deadline(&self) -> Option<u64> {
+        self.application.deadline()
     }
 
     fn second(&mut self) {

@@ -5,6 +5,8 @@ pub mod acceptor;
 mod admission;
 mod circuits;
 mod clocked;
+mod courier;
+mod hosting;
 pub mod plan;
 pub mod provider;
 pub mod server;
@@ -15,3 +17,5 @@ mod udp;
 
 pub use admission::PoolAdmission;
 pub use clocked::Clocked;
+pub use courier::Courier;
+pub use hosting::Hosting;

@@ -1,18 +1,49 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! The process variables as the protocol asks for them.
+//! The process variables as the protocol asks for them: records, the application behind some of them, and who may do what.
 
+use crate::app::{Application, PutResult};
 use crate::ca::{
-    Access, Acknowledge, Acknowledgement, Change, ChannelInfo, Client, Provider, PutOutcome, PvError, PvId,
+    Access, Acknowledge, Acknowledgement, Change, ChannelInfo, Client, Notice, Provider, PutOutcome, PvError,
+    PvId,
 };
 use crate::pv::{Database, PutError, StatusSource, View};
-use crate::value::{Reading, WireElements};
+use crate::security::{Level, Outcome, Put, PutLog, Security, Subject};
+use crate::value::convert::encode;
+use crate::value::{Elements, Metadata, NativeType, Reading, Text, WireElements};
 
-/// A database, and where its status values come from.
+/// A database, and what belongs to it.
 pub struct Served<S> {
     /// The records.
     pub database: Database,
     /// Asked when a status is read.
     pub source: S,
+    /// The records that are the application's.
+    pub application: Application,
+    /// Who may do what.
+    pub security: Security,
+    /// Puts that were logged.
+    pub put_log: PutLog,
+}
+
+impl<S> Served<S> {
+    /// Records that everybody may read and write; so many puts can be kept in the log.
+    pub fn new(database: Database, source: S, logged_puts: usize) -> Self {
+        Served {
+            database,
+            source,
+            application: Application::new(),
+            security: Security::default(),
+            put_log: PutLog::with_capacity(logged_puts),
+        }
+    }
+
+    /// What was set last counts, though the server has not had a turn since.
+    #[inline]
+    fn refresh(&mut self, index: u32) {
+        if !self.application.is_empty() && self.database.is_application(index) {
+            self.application.refresh(index, &mut self.database);
+        }
+    }
 }
 
 impl From<PutError> for PvError {
@@ -20,10 +51,86 @@ impl From<PutError> for PvError {
         match error {
             PutError::Conversion(_) => PvError::Conversion,
             PutError::ReadOnly => PvError::Access,
-            PutError::Unknown => PvError::Refused,
+            PutError::Unknown | PutError::Refused => PvError::Refused,
+            PutError::Busy => PvError::Busy,
             PutError::Memory => PvError::Memory,
         }
     }
+}
+
+impl<S: StatusSource> Served<S> {
+    fn put_value(
+        &mut self,
+        pv: PvId,
+        put: &WireElements<'_>,
+        client: &Client<'_>,
+        completion: bool,
+    ) -> Result<PutOutcome, PvError> {
+        let view = View(pv.view);
+        if self.application.is_empty() || !self.database.is_application(pv.index) {
+            self.database.put(pv.index, view, put)?;
+            return Ok(PutOutcome::Done);
+        }
+        let who = (client.user, client.host, client.address);
+        match self.application.put(&mut self.database, pv.index, view, put, who, completion)? {
+            PutResult::Done => Ok(PutOutcome::Done),
+            PutResult::Later(token) => Ok(PutOutcome::Later(token)),
+        }
+    }
+
+    /// The current value as text, of an array its first element.
+    fn shown(&mut self, pv: PvId) -> Text {
+        self.read(pv, |reading| first_as_text(&reading.elements, reading.metadata)).unwrap_or(Text::EMPTY)
+    }
+
+    #[cold]
+    fn logged_put(
+        &mut self,
+        pv: PvId,
+        put: &WireElements<'_>,
+        client: &Client<'_>,
+        completion: bool,
+    ) -> Result<PutOutcome, PvError> {
+        let mut entry = self.log_entry(pv, client);
+        entry.old = self.shown(pv);
+        let result = self.put_value(pv, put, client, completion);
+        entry.new = match result {
+            Ok(PutOutcome::Done) => self.shown(pv),
+            _ => put_as_text(put),
+        };
+        entry.outcome = match result {
+            Ok(PutOutcome::Done) => Outcome::Done,
+            Ok(PutOutcome::Later(token)) => Outcome::Pending(token),
+            Err(_) => Outcome::Failed,
+        };
+        self.put_log.add(entry);
+        result
+    }
+
+    fn log_entry(&self, pv: PvId, client: &Client<'_>) -> Put {
+        let who = Subject { user: client.user, host: client.host, address: client.address };
+        Put::new(self.database.time(), &who, client.port, |out| self.write_name(pv, out))
+    }
+}
+
+fn first_as_text(elements: &Elements<'_>, metadata: &Metadata<'_>) -> Text {
+    if let Elements::Char(chars) = elements
+        && chars.len() > 1
+    {
+        return Text::truncated(chars).0;
+    }
+    let mut bytes = [0; Text::SIZE];
+    // What does not convert stays empty.
+    let _ = encode(elements, metadata, NativeType::String, &mut bytes);
+    Text::truncated(&bytes).0
+}
+
+/// What a put brought, of an array the first element.
+fn put_as_text(put: &WireElements<'_>) -> Text {
+    let mut text = [Text::EMPTY];
+    let one = WireElements { count: put.count.min(1), ..*put };
+    let _ = crate::value::convert::decode(&one, &Metadata::NONE, &mut text);
+    text[0]
 }
 
 impl<S: StatusSource> Provider for Served<S> {
@@ -44,11 +151,21 @@ impl<S: StatusSource> Provider for Served<S> {
         self.database.type_name(pv.index)
     }
 
-    fn access(&self, pv: PvId, _client: &Client<'_>) -> Access {
-        Access { read: true, write: self.database.is_writable(pv.index, View(pv.view)) }
+    fn access(&self, pv: PvId, client: &Client<'_>) -> Access {
+        let view = View(pv.view);
+        let level = if view.number() == View::VALUE.number() { Level::Value } else { Level::Field };
+        let who = Subject { user: client.user, host: client.host, address: client.address };
+        let granted = self.security.granted(self.database.group_name(pv.index), level, &who);
+        Access {
+            read: granted.read,
+            write: granted.write && self.database.is_writable(pv.index, view),
+            logged: granted.logged,
+        }
     }
 
+    #[inline]
     fn read<R>(&mut self, pv: PvId, visit: impl FnOnce(&Reading<'_>) -> R) -> Result<R, PvError> {
+        self.refresh(pv.index);
         self.database.read(pv.index, View(pv.view), &self.source, visit).ok_or(PvError::Refused)
     }
 
@@ -56,11 +173,18 @@ impl<S: StatusSource> Provider for Served<S> {
         &mut self,
         pv: PvId,
         put: &WireElements<'_>,
-        _client: &Client<'_>,
-        _completion: bool,
+        client: &Client<'_>,
+        completion: bool,
     ) -> Result<PutOutcome, PvError> {
-        self.database.put(pv.index, View(pv.view), put)?;
-        Ok(PutOutcome::Done)
+        if client.logged {
+            return self.logged_put(pv, put, client, completion);
+        }
+        self.put_value(pv, put, client, completion)
+    }
+
+    fn denied(&mut self, pv: PvId, client: &Client<'_>) {
+        let entry = self.log_entry(pv, client);
+        self.put_log.add(entry);
     }
 
     fn next_change(&mut self) -> Option<Change> {
@@ -69,8 +193,9 @@ impl<S: StatusSource> Provider for Served<S> {
     }
 
     fn next_completion(&mut self) -> Option<(u32, Result<(), PvError>)> {
-        // Every put is complete when it returns: no record here waits for anything.
-        None
+        let (token, succeeded) = self.application.next_completion()?;
+        self.put_log.ended(token, succeeded);
+        Some((token, if succeeded { Ok(()) } else { Err(PvError::Refused) }))
     }
 
     fn watched(&mut self, pv: PvId, watched: bool) {
@@ -90,6 +215,12 @@ impl<S: StatusSource> Provider for Served<S> {
     fn acknowledgement(&self, pv: PvId) -> Acknowledgement {
         let (transient, severity) = self.database.acknowledgement(pv.index);
         Acknowledgement { transient, severity: severity as u16 }
+    }
+
+    fn next_notice(&mut self) -> Option<Notice> {
+        // Both are forgotten here, whichever of them it was.
+        let changed = self.security.take_change() | self.database.take_group_change();
+        changed.then_some(Notice::Access)
     }
 
     fn write_name(&self, pv: PvId, out: &mut dyn core::fmt::Write) -> core::fmt::Result {

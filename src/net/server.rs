@@ -131,7 +131,7 @@ impl<S: System, P: Clocked, A: Admission> Server<S, P, A> {
     fn tell_time(&mut self, now: u64) {
         let statistics = *self.protocol.statistics();
         let provider = self.protocol.provider_mut();
-        provider.set_time(self.system.wall());
+        provider.begin_turn(self.system.wall(), now);
         provider.count(&statistics);
         if now >= self.next_second {
             provider.second();
@@ -145,7 +145,8 @@ impl<S: System, P: Clocked, A: Admission> Server<S, P, A> {
         // Nobody is there to see a value change by itself unless there is a subscription.
         let second = (self.protocol.statistics().monitors > 0).then_some(self.next_second);
         let protocol = self.protocol.next_deadline();
-        acceptors.chain(protocol).chain(self.circuits.paused_until()).chain(second).min()
+        let provider = self.protocol.provider().deadline();
+        acceptors.chain(protocol).chain(self.circuits.paused_until()).chain(second).chain(provider).min()
     }
 }
 

@@ -70,14 +70,28 @@ struct Running<S: System> {
 pub struct Service<S: System, M: Machine<S>> {
     role: Role,
     shared: Arc<Shared<S, M>>,
-    running: S::Mutex<Option<Running<S>>>,
+    running: Arc<S::Mutex<Option<Running<S>>>>,
+}
+
+/// Ends a service's waits from another task, whether it runs or not.
+pub struct WakeHandle<S: System>(Arc<S::Mutex<Option<Running<S>>>>);
+
+impl<S: System> WakeHandle<S> {
+    /// Ends the current wait. May wait for a start or stop that is going on.
+    pub fn wake(&self) {
+        self.0.with(|running| {
+            if let Some(running) = running {
+                running.waker.wake();
+            }
+        });
+    }
 }
 
 impl<S: System, M: Machine<S>> Service<S, M> {
     /// A service that does not run yet.
     pub fn new(system: S, role: Role, machine: M) -> Self {
         let shared = Shared { system, machine: Lock::new(machine), stop: AtomicBool::new(false) };
-        Service { role, shared: Arc::new(shared), running: Lock::new(None) }
+        Service { role, shared: Arc::new(shared), running: Arc::new(Lock::new(None)) }
     }
 
     /// Opens the sockets, then starts the task; returns when it accepts clients.
@@ -130,11 +144,12 @@ impl<S: System, M: Machine<S>> Service<S, M> {
 
     /// Ends the current wait, so that changes made by other tasks are served now.
     pub fn wake(&self) {
-        self.running.with(|running| {
-            if let Some(running) = running {
-                running.waker.wake();
-            }
-        });
+        self.wake_handle().wake();
+    }
+
+    /// What other tasks keep to do that.
+    pub fn wake_handle(&self) -> WakeHandle<S> {
+        WakeHandle(Arc::clone(&self.running))
     }
 
     /// Looks at or changes the machine between two turns.

@@ -6,6 +6,8 @@
 //! bring a scripted one. So `net`, `tcpecho` and `shell` compile for a target that has neither.
 
 #[cfg(feature = "server")]
+mod bell;
+#[cfg(feature = "server")]
 mod readiness;
 #[cfg(feature = "server")]
 pub mod socket;
@@ -24,6 +26,8 @@ pub mod raw_memory;
 #[cfg(all(feature = "rtems", not(feature = "hosted")))]
 pub mod rtems;
 
+#[cfg(feature = "server")]
+pub use bell::Bell;
 #[cfg(feature = "server")]
 pub use readiness::{Interest, Poller, Readiness, Wake};
 #[cfg(feature = "server")]

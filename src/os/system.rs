@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The family of types and calls that one operating system supplies.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
-use super::Poller;
 use super::socket::{Address, Datagram, DatagramOptions, Listener, SocketError, Stream};
+use super::{Bell, Poller};
 use crate::value::{Stamp, Text};
 
 /// An operating system: clock, tasks, mutexes and sockets.
@@ -21,6 +23,8 @@ pub trait System: Clone + Send + Sync + 'static {
     type Mutex<T: Send + 'static>: Lock<T>;
     /// A running task.
     type Task: Task;
+    /// What calls a task from any other one.
+    type Bell: Bell;
 
     /// Milliseconds since some fixed moment; never steps back.
     fn monotonic_ms(&self) -> u64;
@@ -45,6 +49,12 @@ pub trait System: Clone + Send + Sync + 'static {
 
     /// A poller with nothing in it.
     fn poller(&self) -> Result<Self::Poller, SocketError>;
+
+    /// A bell that nobody waits for yet.
+    fn bell(&self) -> Self::Bell;
+
+    /// The content of a file; the error says why not.
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String>;
 
     /// Visits the IPv4 interfaces that are up.
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError>;
@@ -88,6 +98,8 @@ pub enum Role {
     CaServer,
     /// The echo, discard and source services.
     TcpEcho,
+    /// Between an application's tasks and the server's.
+    Courier,
 }
 
 impl Role {
@@ -96,6 +108,7 @@ impl Role {
         match self {
             Role::CaServer => "CAsrv",
             Role::TcpEcho => "tcpecho",
+            Role::Courier => "courier",
         }
     }
 }

@@ -22,16 +22,6 @@ pub(super) enum Content<'a> {
     Choice(u16),
 }
 
-/// A severity by its number; what is none is INVALID.
-fn severity(number: u16) -> Severity {
-    match number {
-        0 => Severity::None,
-        1 => Severity::Minor,
-        2 => Severity::Major,
-        _ => Severity::Invalid,
-    }
-}
-
 fn trimmed(text: &[u8]) -> &[u8] {
     &text[..text.iter().position(|&b| b == 0).unwrap_or(text.len())]
 }
@@ -217,12 +207,22 @@ pub(super) fn max_count(record: &Record, field: &Field, view: View) -> u32 {
     }
 }
 
-/// The text of a put to a text field.
-pub(super) fn text(put: &WireElements<'_>) -> Result<Text, ConversionError> {
-    match put.from {
-        NativeType::Char => Ok(Text::truncated(&put.bytes[..put.bytes.len().min(put.count as usize)]).0),
-        _ => one(put, Text::EMPTY),
+/// The text of a put; characters are text where the view shows text as characters.
+pub(super) fn text(put: &WireElements<'_>, view: View) -> Result<Text, ConversionError> {
+    if put.from == NativeType::Char && view.long_text() {
+        return Ok(Text::truncated(&put.bytes[..put.bytes.len().min(put.count as usize)]).0);
     }
+    one(put, Text::EMPTY)
+}
+
+/// The state of a put.
+pub(super) fn state(record: &Record, put: &WireElements<'_>) -> Result<u16, ConversionError> {
+    let mut new = [0];
+    if put.from == NativeType::String && record.type_ != RecordType::Mbbo {
+        only_a_state(record, put)?;
+    }
+    record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
+    Ok(new[0])
 }
 
 /// Sets a field other than VAL from a put.
@@ -287,22 +287,24 @@ pub(super) fn set(record: &mut Record, field: &Field, content: Content<'_>) -> R
         Store::Units => fill(&mut record.analog_mut()?.units, text()?),
         Store::Precision => record.analog_mut()?.precision = number()? as i16,
         Store::Number(which) => record.analog_mut()?.set_number(which, number()?),
-        Store::LimitSeverity(limit) => record.analog_mut()?.severities[limit as usize] = severity(choice()?),
+        Store::LimitSeverity(limit) => {
+            record.analog_mut()?.severities[limit as usize] = Severity::from_code(choice()?)
+        }
         Store::StateName(state) => {
             let name = text()?;
             let states = record.states_mut().ok_or(WRONG)??;
             fill(&mut states.names[usize::from(state)][..STATE_NAME], name);
         }
         Store::StateSeverity(state) => {
-            let severity = severity(choice()?);
+            let severity = Severity::from_code(choice()?);
             record.states_mut().ok_or(WRONG)??.severities[usize::from(state)] = severity;
         }
         Store::StateRaw(state) => {
             let raw = number()? as u32;
             record.states_mut().ok_or(WRONG)??.raw[usize::from(state)] = raw;
         }
-        Store::UnknownSeverity => record.states_mut().ok_or(WRONG)??.unknown = severity(choice()?),
-        Store::ChangeSeverity => record.states_mut().ok_or(WRONG)??.change = severity(choice()?),
+        Store::UnknownSeverity => record.states_mut().ok_or(WRONG)??.unknown = Severity::from_code(choice()?),
+        Store::ChangeSeverity => record.states_mut().ok_or(WRONG)??.change = Severity::from_code(choice()?),
         Store::Undefined => record.set_flag(flag::UNDEFINED, number()? != 0.0),
         Store::PostValue => match &mut record.value {
             Value::LongText(text) => text.post_value = post(1 - choice()?),
@@ -380,14 +382,10 @@ pub(super) fn put_value(
             decode(put, &Metadata::NONE, &mut new)?;
             *value = new[0];
         }
-        Value::State(state, _) => {
-            let mut new = [*state];
-            if put.from == NativeType::String && record.type_.is_binary() {
-                only_a_state(record, put)?;
-            }
-            record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
+        Value::State(..) => {
+            let new = state(record, put)?;
             if let Value::State(state, _) = &mut record.value {
-                *state = new[0];
+                *state = new;
             }
         }
         Value::Int64(value) => {
@@ -405,15 +403,9 @@ pub(super) fn put_value(
             return Ok(Before::Text(changed));
         }
         Value::Text(text) => {
-            let mut new = [**text];
-            if put.from == NativeType::Char && view.long_text() {
-                let chars = &put.bytes[..put.bytes.len().min(put.count as usize)];
-                new[0] = Text::truncated(chars).0;
-            } else {
-                decode(put, &Metadata::NONE, &mut new)?;
-            }
-            let changed = **text != new[0];
-            **text = new[0];
+            let new = self::text(put, view)?;
+            let changed = **text != new;
+            **text = new;
             record.set_flag(flag::UNDEFINED, false);
             return Ok(Before::Text(changed));
         }
@@ -426,7 +418,7 @@ pub(super) fn put_value(
     Ok(before)
 }
 
-/// A record of two states takes a state's name or number and nothing behind it, unlike one of many.
+/// All but an mbbo take a state's name or number and nothing behind it.
 fn only_a_state(record: &Record, put: &WireElements<'_>) -> Result<(), ConversionError> {
     let text = trimmed(put.bytes);
     let is_name = record.with_metadata(|metadata| metadata.states.0.contains(&text));

@@ -109,7 +109,7 @@ impl Database {
         if let Some(record) = self.record_mut(index) {
             record.set_flag(flag::PROCESSED_AT_START, true);
             let before = Before::now(record);
-            process::process(record, before, now);
+            process::process(record, before, Alarm::NONE, now);
         }
     }
 }

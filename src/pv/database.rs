@@ -2,12 +2,13 @@
 //! The records: by index, by name, read, put, and the queue of what subscribers should hear of.
 
 use super::access;
+use super::application::NO_NAME;
 use super::family::{self, Family, Member};
 use super::field::{self, Field, Put, Store};
 use super::groups::Groups;
 use super::names::Names;
 use super::process::{self, Before};
-use super::record::{Record, Value, flag};
+use super::record::{APPLICATION, Record, Value, flag};
 use super::status::{self, Sample};
 use super::watch::FieldWatches;
 use super::{PutError, RecordType, StatusSource, View};
@@ -44,6 +45,8 @@ pub struct Database {
     pub(super) groups_changed: bool,
     /// Where the records are that show a status.
     pub(super) status: core::ops::Range<usize>,
+    /// Places that deleted records have left.
+    pub(super) vacant: Vec<u32>,
     pub(super) head: u32,
     pub(super) tail: u32,
     pub(super) now: Stamp,
@@ -72,6 +75,7 @@ impl Database {
             groups: Groups::default(),
             groups_changed: false,
             status: 0..0,
+            vacant: Vec::new(),
             head: NONE,
             tail: NONE,
             now: Stamp::UNSET,
@@ -81,6 +85,11 @@ impl Database {
     /// The time that puts stamp with from now on.
     pub fn set_time(&mut self, now: Stamp) {
         self.now = now;
+    }
+
+    /// The time that puts are stamped with.
+    pub fn time(&self) -> Stamp {
+        self.now
     }
 
     /// Number of records; indices are below it.
@@ -157,6 +166,7 @@ impl Database {
     /// Hands the name of a record to `visit`.
     pub fn name<R>(&self, index: u32, visit: impl FnOnce(&[u8]) -> R) -> Option<R> {
         Some(match self.place(index)? {
+            Place::Record(position) if self.records[position].name == NO_NAME => return None,
             Place::Record(position) => visit(self.names.get(self.records[position].name)),
             Place::Member(number, position) => {
                 let (name, length) = self.families[number].name(position);
@@ -209,7 +219,7 @@ impl Database {
             return Some(access::read(&member.as_record(), name, field, view, visit));
         }
         let Place::Record(position) = place else { return None };
-        if self.records[position].status != 0 {
+        if self.records[position].shows_status() {
             self.refresh(position, source);
         }
         let record = &self.records[position];
@@ -248,7 +258,7 @@ impl Database {
     pub fn tick(&mut self, source: &dyn StatusSource) {
         for position in 0..self.records.len() {
             let record = &self.records[position];
-            if record.status != 0
+            if record.shows_status()
                 && record.has(flag::WATCHED | flag::FIELDS_WATCHED)
                 && self.refresh(position, source)
             {
@@ -295,12 +305,7 @@ impl Database {
                     return Ok(());
                 }
                 let before = access::put_value(record, put, view)?;
-                let effects = process::process(record, before, now);
-                let resized = record.length() != length;
-                self.tell(index, effects);
-                if resized {
-                    self.post_field(index, Store::Length, EventMask::VALUE.union(EventMask::LOG));
-                }
+                self.value_was_set(index, before, length, Alarm::NONE, now);
                 Ok(())
             }
             Place::Record(position) => {
@@ -308,7 +313,7 @@ impl Database {
                     return Ok(());
                 }
                 if field.store == Store::AccessGroup {
-                    let name = access::text(put)?;
+                    let name = access::text(put, View::new(0, true))?;
                     self.set_group(index, name.as_bytes())?;
                 } else {
                     access::put(&mut self.records[position], field, put)?;
@@ -327,17 +332,12 @@ impl Database {
         Ok(())
     }
 
-    /// The number of the access group that a record is in; 0 is none.
-    pub fn group(&self, index: u32) -> u8 {
+    /// The access group that a record is in; empty for none.
+    pub fn group_name(&self, index: u32) -> &[u8] {
         match self.place(index) {
-            Some(Place::Record(position)) => self.records[position].group,
-            _ => 0,
+            Some(Place::Record(position)) => self.groups.name(self.records[position].group),
+            _ => &[],
         }
-    }
-
-    /// The access groups that records name, with their numbers.
-    pub fn groups(&self) -> impl Iterator<Item = (u8, &[u8])> {
-        self.groups.iter()
     }
 
     /// Whether a record has changed its access group since the last call.
@@ -362,7 +362,7 @@ impl Database {
         if field.put == Put::Processes {
             let record = &mut self.records[position];
             let before = Before::now(record);
-            let effects = process::process(record, before, self.now);
+            let effects = process::process(record, before, Alarm::NONE, self.now);
             self.tell(index, effects);
         }
     }
@@ -387,8 +387,13 @@ impl Member {
 }
 
 impl Record {
+    /// It shows a status, which is computed when it is read.
+    fn shows_status(&self) -> bool {
+        self.status != 0 && self.status != APPLICATION
+    }
+
     /// NORD; `None` for a scalar.
-    fn length(&self) -> Option<u32> {
+    pub(super) fn length(&self) -> Option<u32> {
         match &self.value {
             Value::Array(array) => Some(array.length()),
             Value::LongText(text) => Some(text.length()),

@@ -9,6 +9,7 @@
 
 mod access;
 mod acknowledge;
+mod application;
 mod array;
 mod boxed;
 mod build;
@@ -26,9 +27,10 @@ mod record;
 mod record_type;
 pub mod status;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod watch;
 
+pub use application::{Incoming, Kind};
 pub use array::MAX_ARRAY_BYTES;
 pub use changes::Change;
 pub use database::{Database, Info};
@@ -55,6 +57,10 @@ pub enum PutError {
     Conversion(ConversionError),
     /// The record or field may not be written.
     ReadOnly,
+    /// The application refuses the value.
+    Refused,
+    /// Too many puts have not ended.
+    Busy,
     /// No memory.
     Memory,
 }

@@ -66,6 +66,20 @@ impl Names {
         Ok(at)
     }
 
+    /// Forgets one name of a record, if it has any: where it was, and by how much the names behind it have moved.
+    pub(super) fn remove_of(&mut self, index: u32) -> Option<(u32, u32)> {
+        let at = self.table.iter().find(|entry| entry.index == index)?.at;
+        let name = text(&self.bytes, at);
+        let length = name.len() as u32 + 1;
+        let hash = self.hasher.hash_one(name);
+        if let Ok(entry) = self.table.find_entry(hash, |entry| entry.at == at) {
+            entry.remove();
+        }
+        self.bytes.drain(at as usize..(at + length) as usize);
+        self.table.iter_mut().filter(|entry| entry.at > at).for_each(|entry| entry.at -= length);
+        Some((at, length))
+    }
+
     /// Forgets all names at or beyond a place: what [`Names::insert`] returned since then.
     pub(super) fn truncate(&mut self, at: u32) {
         self.table.retain(|entry| entry.at < at);

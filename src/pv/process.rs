@@ -47,14 +47,15 @@ pub(super) struct Effects {
 }
 
 /// Processes a record whose value has been set (or not): `before` says what it was.
-pub(super) fn process(record: &mut Record, before: Before, now: Stamp) -> Effects {
+/// `raised` is an alarm from elsewhere.
+pub(super) fn process(record: &mut Record, before: Before, raised: Alarm, now: Stamp) -> Effects {
     record.stamp = now;
     drive(record);
     if let Value::Double(value) = record.value {
         record.set_flag(flag::UNDEFINED, value.is_nan());
     }
     let mut effects = Effects::default();
-    let alarm = check(record);
+    let alarm = check(record, raised);
     raise(record, alarm, &mut effects);
     post(record, before, &mut effects.value);
     effects
@@ -88,8 +89,8 @@ impl Worst {
     }
 }
 
-fn check(record: &mut Record) -> Alarm {
-    let mut worst = Worst(Alarm::NONE);
+fn check(record: &mut Record, raised: Alarm) -> Alarm {
+    let mut worst = Worst(raised);
     let undefined = record.has(flag::UNDEFINED);
     if undefined {
         worst.set(Status::Undefined, Severity::Invalid);
@@ -97,7 +98,7 @@ fn check(record: &mut Record) -> Alarm {
     match record.type_ {
         // An input does not look at its states before it is defined, and an lsi at nothing at all.
         RecordType::Bi | RecordType::Mbbi if undefined => return worst.0,
-        RecordType::Lsi => return Alarm::NONE,
+        RecordType::Lsi => return raised,
         _ => {}
     }
     let type_ = record.type_;

@@ -22,6 +22,9 @@ pub(super) const MAX_STATES: usize = 16;
 /// A state's name with its terminator.
 pub(super) const STATE_NAME: usize = 26;
 
+/// [`Record::status`] of a record whose values come from the application.
+pub(super) const APPLICATION: u8 = u8::MAX;
+
 /// Bits of [`Record::flags`].
 pub(super) mod flag {
     /// VAL was never set.
@@ -144,7 +147,7 @@ pub(super) struct Record {
     /// What subscribers to VAL have not heard of.
     pub(super) pending: EventMask,
     pub(super) flags: u8,
-    /// Which status it shows, plus one; 0 for a value of its own.
+    /// Which status it shows, plus one; 0 for a value of its own, [`APPLICATION`] for the application's.
     pub(super) status: u8,
     /// ASG: the number of its access group, 0 for none.
     pub(super) group: u8,
@@ -238,8 +241,10 @@ impl Record {
     /// The metadata of VAL of a record without states.
     pub(super) fn plain_metadata(&self) -> Metadata<'static> {
         match (&self.value, &self.analog) {
-            (Value::Text(_) | Value::LongText(_) | Value::State(..), _)
-            | (Value::Long(_) | Value::Int64(_), None) => Metadata::NONE,
+            (Value::Text(_) | Value::LongText(_) | Value::State(..), _) | (Value::Long(_), None) => {
+                Metadata::NONE
+            }
+            (Value::Int64(_), None) => self.analog_metadata(&Analog::NONE),
             (_, Some(analog)) => self.analog_metadata(analog),
             (Value::Double(_) | Value::Array(_), None) => Metadata { precision: Some(0), ..Metadata::NONE },
         }
@@ -273,10 +278,11 @@ impl Record {
         let display = Limits { lower: analog.number(Number::Lopr), upper: analog.number(Number::Hopr) };
         let drive = Limits { lower: analog.number(Number::Drvl), upper: analog.number(Number::Drvh) };
         let drives = self.type_.clamps() && drive.upper > drive.lower;
-        let is_array = matches!(self.value, Value::Array(_));
-        let limits = |lower, below, upper, above| {
-            (!is_array)
-                .then(|| Limits { lower: analog.armed(lower, below), upper: analog.armed(upper, above) })
+        let limits = |lower, below, upper, above| match &self.value {
+            Value::Array(_) => None,
+            // As EPICS has it, these do not say which limits mean nothing.
+            Value::Int64(_) => Some(Limits { lower: analog.number(lower), upper: analog.number(upper) }),
+            _ => Some(Limits { lower: analog.armed(lower, below), upper: analog.armed(upper, above) }),
         };
         Metadata {
             units,
@@ -311,7 +317,9 @@ impl Record {
 
     /// As a string it is cut to what a string holds.
     fn read_long_text<R>(&self, text: &LongText, visit: impl FnOnce(&Reading<'_>) -> R) -> R {
-        let elements = Elements::String(&[Text::truncated(text.as_bytes()).0]);
+        let one = [Text::truncated(text.as_bytes()).0];
+        // What was never set has no element.
+        let elements = Elements::String(if text.length() == 0 { &[] } else { &one });
         visit(&Reading { elements, alarm: self.alarm, stamp: self.stamp, metadata: &Metadata::NONE })
     }
 

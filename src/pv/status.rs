@@ -208,38 +208,14 @@ fn date_text(stamp: Stamp) -> Text {
     if stamp == Stamp::UNSET {
         return Text::from("clock not set");
     }
-    let (days, second) = (stamp.seconds / 86_400, stamp.seconds % 86_400);
-    let (year, month, day) = date(days);
+    let second = stamp.seconds % 86_400;
+    let (year, month, day) = stamp.date();
     written(format_args!(
         "{month:02}/{day:02}/{year:04} {:02}:{:02}:{:02}",
         second / 3600,
         second / 60 % 60,
         second % 60
     ))
-}
-
-/// Year, month and day of a day since 1990-01-01; within the 32-bit epoch there is no exception but 2100.
-fn date(mut days: u32) -> (u32, u32, u32) {
-    let mut year = 1990;
-    let is_leap = |year: u32| year.is_multiple_of(4) && year != 2100;
-    loop {
-        let length = if is_leap(year) { 366 } else { 365 };
-        if days < length {
-            break;
-        }
-        days -= length;
-        year += 1;
-    }
-    let february = if is_leap(year) { 29 } else { 28 };
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    (year, month, days + 1)
 }
 
 #[cfg(test)]

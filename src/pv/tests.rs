@@ -5,7 +5,7 @@ use super::status::Item;
 use super::{Database, PutError, RecordType, StatusSource, View};
 use crate::value::{Alarm, Elements, EventMask, NativeType, Severity, Stamp, Status, Text, WireElements};
 
-pub(super) struct Machine(pub(super) f64);
+pub(crate) struct Machine(f64);
 
 impl StatusSource for Machine {
     fn number(&self, item: Item) -> Option<f64> {
@@ -23,10 +23,10 @@ impl StatusSource for Machine {
     }
 }
 
-pub(super) const MACHINE: Machine = Machine(1000.0);
+pub(crate) const MACHINE: Machine = Machine(1000.0);
 const BOTH: EventMask = EventMask::VALUE.union(EventMask::LOG);
 
-pub(super) fn get(database: &mut Database, name: &str) -> String {
+pub(crate) fn get(database: &mut Database, name: &str) -> String {
     let (index, view) = database.find(name.as_bytes()).unwrap_or_else(|| panic!("{name} not found"));
     database
         .read(index, view, &MACHINE, |reading| match reading.elements {
@@ -59,7 +59,7 @@ fn put_doubles(database: &mut Database, name: &str, values: &[f64]) -> Result<()
     )
 }
 
-pub(super) fn alarm(database: &mut Database, name: &str) -> Alarm {
+pub(crate) fn alarm(database: &mut Database, name: &str) -> Alarm {
     let (index, view) = database.find(name.as_bytes()).unwrap();
     database.read(index, view, &MACHINE, |reading| reading.alarm).unwrap()
 }

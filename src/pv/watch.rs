@@ -43,6 +43,12 @@ impl FieldWatches {
         }
     }
 
+    /// Removes all of a record.
+    pub(super) fn remove_all(&mut self, index: u32) {
+        self.sorted.retain(|watch| watch.index != index);
+        self.pending = self.sorted.iter().filter(|watch| watch.pending.0 != 0).count();
+    }
+
     /// Whether there is any for this record.
     pub(super) fn any(&self, index: u32) -> bool {
         let at = self.sorted.partition_point(|w| w.index < index);

@@ -5,7 +5,7 @@ use core::fmt;
 
 use super::diagnosis::{CATIME, RTEX, SPY};
 use super::echo::TCPECHO;
-use super::{Command, FAILED, OK, Services, TOPIC, USAGE, services};
+use super::{Command, FAILED, OK, Services, Switch, TOPIC, USAGE, services};
 use crate::pool;
 
 /// All commands.
@@ -54,6 +54,32 @@ pub const COMMANDS: &[Command] = &[
         },
     },
     TCPECHO,
+    Command {
+        name: "access",
+        topic: TOPIC,
+        usage: "access [load FILE|clear|read-only on|read-only off]   who may read and write",
+        run: |out, arguments| match arguments {
+            [] => show(out, |services, out| services.access_report(out)),
+            ["load", path] => act(out, |services, out| services.load_access(Some(path), out)),
+            ["clear"] => act(out, |services, out| services.load_access(None, out)),
+            ["read-only", state @ ("on" | "off")] => {
+                act(out, |services, out| services.switch_access(Switch::ReadOnly, *state == "on", out))
+            }
+            _ => usage(out, "access"),
+        },
+    },
+    Command {
+        name: "putlog",
+        topic: TOPIC,
+        usage: "putlog [on|off]          who wrote what; on: log all puts, off: those that the rules say",
+        run: |out, arguments| match arguments {
+            [] => show(out, |services, out| services.put_log(out)),
+            [state @ ("on" | "off")] => {
+                act(out, |services, out| services.switch_access(Switch::LogAll, *state == "on", out))
+            }
+            _ => usage(out, "putlog"),
+        },
+    },
     RTEX,
     CATIME,
     SPY,

@@ -3,12 +3,12 @@
 
 use core::fmt::{self, Write};
 
-use super::{Echo, FAILED, OK, Page, Services, refused, stopped};
+use super::{Echo, FAILED, OK, Page, Services, Switch, refused, stopped};
 use crate::ca::{Admission, PvId, ReportPosition};
-use crate::net::Clocked;
 use crate::net::server::Server;
 use crate::net::service::Service;
 use crate::net::settings::Settings;
+use crate::net::{Clocked, Courier, Hosting};
 use crate::os::{Role, System};
 use crate::tcpecho;
 
@@ -22,19 +22,26 @@ pub type CaServer<S, P, A> = Service<S, Server<S, P, A>>;
 pub struct Ioc<S, P, A>
 where
     S: System,
-    P: Clocked + Send + 'static,
+    P: Clocked + Hosting + Send + 'static,
     A: Admission + Send + 'static,
 {
     system: S,
     server: CaServer<S, P, A>,
     echo: Echo<S>,
     settings: Settings,
+    /// Runs while the application has process variables.
+    courier: Courier<S>,
+    /// Host names in access security files stand for addresses; how they are resolved.
+    by_address: Option<Resolver>,
 }
+
+/// Turns a host name into an address.
+pub type Resolver = fn(&str) -> Option<u32>;
 
 impl<S, P, A> Ioc<S, P, A>
 where
     S: System,
-    P: Clocked + Send + 'static,
+    P: Clocked + Hosting + Send + 'static,
     A: Admission + Send + 'static,
 {
     /// Servers that do not run yet.
@@ -47,9 +54,32 @@ where
         Ioc {
             server: Service::new(system.clone(), Role::CaServer, server),
             echo: Echo::new(system.clone(), echo_options),
+            courier: Courier::new(system.clone()),
+            by_address: None,
             system,
             settings,
         }
+    }
+
+    /// The address that a client comes from counts, not the host name that it claims: names in access security files
+    /// are resolved when they are loaded.
+    pub fn check_addresses(&mut self, resolve: Resolver) {
+        self.by_address = Some(resolve);
+    }
+
+    /// See [`Ioc::check_addresses`].
+    pub(super) fn by_address(&self) -> Option<Resolver> {
+        self.by_address
+    }
+
+    /// The operating system.
+    pub(super) fn system(&self) -> &S {
+        &self.system
+    }
+
+    /// Who calls the server for the application.
+    pub(super) fn courier(&self) -> &Courier<S> {
+        &self.courier
     }
 
     /// The Channel Access server.
@@ -64,11 +94,16 @@ where
 
     /// Starts the Channel Access server.
     pub fn start_server(&self) -> Result<(), crate::net::service::StartError<crate::net::server::OpenError>> {
-        self.server.start(self.settings.clone())
+        self.server.start(self.settings.clone())?;
+        if self.server.with(|server| server.protocol().provider().has_application()) {
+            self.courier.start(&self.server).map_err(crate::net::service::StartError::Spawn)?;
+        }
+        Ok(())
     }
 
     /// Ends both; returns when every socket is closed.
     pub fn stop(&self) {
+        self.courier.stop();
         self.server.stop();
         self.echo.service().stop();
     }
@@ -94,7 +129,7 @@ where
 impl<S, P, A> Services for Ioc<S, P, A>
 where
     S: System,
-    P: Clocked + Send + 'static,
+    P: Clocked + Hosting + Send + 'static,
     A: Admission + Send + 'static,
 {
     fn server_report(&self, level: u8, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -150,6 +185,22 @@ where
                 return Ok(());
             }
         }
+    }
+
+    fn access_report(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.report_access(out)
+    }
+
+    fn load_access(&self, path: Option<&str>, out: &mut dyn fmt::Write) -> i32 {
+        self.load_rules(path, out)
+    }
+
+    fn switch_access(&self, switch: Switch, on: bool, out: &mut dyn fmt::Write) -> i32 {
+        self.switch(switch, on, out)
+    }
+
+    fn put_log(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.report_puts(out)
     }
 }
 

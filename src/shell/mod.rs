@@ -5,6 +5,8 @@
 //! in it. What a command acts on is registered once at the start ([`register`]). Commands need little stack (an RTEMS
 //! shell may have 16 KiB) and never print while they hold a server up: a slow console must not stop the circuits.
 
+mod access;
+mod application;
 mod commands;
 mod diagnosis;
 mod echo;
@@ -42,6 +44,14 @@ pub const USAGE: i32 = 2;
 
 /// The group in which the RTEMS shell lists the commands.
 const TOPIC: &str = "ioc";
+/// What an operator can switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// Nobody may write.
+    ReadOnly,
+    /// Every put is logged.
+    LogAll,
+}
 
 /// What the commands act on.
 pub trait Services: Sync {
@@ -56,6 +66,18 @@ pub trait Services: Sync {
 
     /// Lists the process variables whose names contain the text.
     fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// Shows who may do what.
+    fn access_report(&self, out: &mut dyn fmt::Write) -> fmt::Result;
+
+    /// Takes an access security file into force; without one everybody may do everything.
+    fn load_access(&self, path: Option<&str>, out: &mut dyn fmt::Write) -> i32;
+
+    /// Switches what [`Switch`] names.
+    fn switch_access(&self, switch: Switch, on: bool, out: &mut dyn fmt::Write) -> i32;
+
+    /// Shows the puts that were logged.
+    fn put_log(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
 static SERVICES: spin::Once<&'static dyn Services> = spin::Once::new();

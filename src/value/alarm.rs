@@ -43,6 +43,51 @@ pub enum Status {
     WriteAccess = 21,
 }
 
+impl Severity {
+    /// By its code; what is none is INVALID.
+    pub const fn from_code(code: u16) -> Severity {
+        match code {
+            0 => Severity::None,
+            1 => Severity::Minor,
+            2 => Severity::Major,
+            _ => Severity::Invalid,
+        }
+    }
+}
+
+impl Status {
+    /// All of them, by code.
+    const ALL: [Status; 22] = [
+        Status::None,
+        Status::Read,
+        Status::Write,
+        Status::HiHi,
+        Status::High,
+        Status::LoLo,
+        Status::Low,
+        Status::State,
+        Status::ChangeOfState,
+        Status::Comm,
+        Status::Timeout,
+        Status::HwLimit,
+        Status::Calc,
+        Status::Scan,
+        Status::Link,
+        Status::Soft,
+        Status::BadSub,
+        Status::Undefined,
+        Status::Disabled,
+        Status::Simulated,
+        Status::ReadAccess,
+        Status::WriteAccess,
+    ];
+
+    /// By its code; what is none is UDF.
+    pub const fn from_code(code: u16) -> Status {
+        if (code as usize) < Self::ALL.len() { Self::ALL[code as usize] } else { Status::Undefined }
+    }
+}
+
 /// Status and severity together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Alarm {

@@ -17,7 +17,7 @@ pub use alarm::{Alarm, Severity, Status};
 pub use elements::{Elements, NativeType};
 pub use event::EventMask;
 pub use metadata::{IllegalState, Limits, Metadata, States};
-pub use stamp::Stamp;
+pub use stamp::{Stamp, Utc};
 pub use text::Text;
 pub use wire_elements::WireElements;
 

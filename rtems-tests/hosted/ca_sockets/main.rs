@@ -26,7 +26,7 @@ const NAME: &str = "t:value";
 fn service() -> CaServer {
     let mut database = Database::new();
     database.add_double(NAME.as_bytes()).unwrap();
-    let provider = Served { database, source: Status::new(Hosted) };
+    let provider = Served::new(database, Status::new(Hosted), 0);
     let server = Server::new(Hosted, ca::Server::new(ca::Config::DEFAULT, provider), ca::AdmitAll);
     Service::new(Hosted, Role::CaServer, server)
 }

@@ -100,7 +100,13 @@ impl Default for Session {
 impl Session {
     /// The client as the provider sees it.
     pub(in super::super) fn client(&self) -> Client<'_> {
-        Client { address: self.peer.address, port: self.peer.port, user: &self.user, host: &self.host }
+        Client {
+            address: self.peer.address,
+            port: self.peer.port,
+            user: &self.user,
+            host: &self.host,
+            logged: false,
+        }
     }
 
     /// The client speaks at least this minor version. One that has not said so gets the benefit of the doubt.

@@ -2,7 +2,7 @@
 //! WRITE and WRITE_NOTIFY. A count is believed only as far as the payload bears it out.
 
 use super::super::channels::{Channel, Channels};
-use super::super::provider::{Acknowledge, PutOutcome, PvId};
+use super::super::provider::{Acknowledge, Client, PutOutcome, PvId};
 use super::super::puts::Put;
 use super::super::wire::dbr::{Class, Dbr};
 use super::*;
@@ -55,9 +55,10 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
         request: &Request<'_>,
         pv: PvId,
         max_count: u32,
+        logged: bool,
         completion: bool,
     ) -> Result<PutOutcome, u32> {
-        let client = self.session.client();
+        let client = Client { logged, ..self.session.client() };
         let result = match checked(request, max_count, !completion)? {
             Checked::Value(elements) => self.provider.put(pv, &elements, &client, completion),
             Checked::Acknowledge(what) => {
@@ -75,9 +76,10 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             return self.fail(request, status::BADCHID, "no such channel");
         };
         if !access.write {
+            self.denied(pv);
             return self.fail(request, status::NOWTACCESS, "write access denied");
         }
-        match self.put(request, pv, max_count, false) {
+        match self.put(request, pv, max_count, access.logged, false) {
             Ok(_) => Flow::Next,
             Err(code) => self.fail(request, code, "the value could not be written"),
         }
@@ -90,6 +92,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             return self.written(header, status::BADCHID);
         };
         if !access.write {
+            self.denied(pv);
             return self.written(header, status::NOWTACCESS);
         }
         if self.session.puts >= self.config.limits.puts_per_circuit {
@@ -98,7 +101,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
         if self.puts.reserve().is_err() {
             return self.written(header, status::ALLOCMEM);
         }
-        match self.put(request, pv, max_count, true) {
+        match self.put(request, pv, max_count, access.logged, true) {
             Ok(PutOutcome::Done) => self.written(header, status::NORMAL),
             Ok(PutOutcome::Later(token)) => {
                 self.puts.push(Put {
@@ -116,6 +119,12 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             }
             Err(code) => self.written(header, code),
         }
+    }
+
+    #[cold]
+    fn denied(&mut self, pv: PvId) {
+        let client = self.session.client();
+        self.provider.denied(pv, &client);
     }
 
     /// The reply of WRITE_NOTIFY: a small one, for which there is room.

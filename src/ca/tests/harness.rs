@@ -95,7 +95,7 @@ impl Memory {
             name,
             values,
             max_count,
-            access: Access { read: true, write: true },
+            access: Access { read: true, write: true, logged: false },
             alarm: Alarm::NONE,
             metadata: Metadata::NONE,
             slow: false,

@@ -205,7 +205,7 @@ fn lost_read_access_is_one_event_and_regained_access_is_the_value() {
     let sid = c.create("ival", 4);
     c.subscribe(sid, 5, 1, 1, 1);
     let rights = |c: &mut Conversation, read| {
-        c.memory().pv("ival").access = Access { read, write: true };
+        c.memory().pv("ival").access = Access { read, ..Access::FULL };
         c.memory().notices.push_back(Notice::Access);
         c.settle();
         c.take()
@@ -223,7 +223,7 @@ fn lost_read_access_is_one_event_and_regained_access_is_the_value() {
 #[test]
 fn a_subscription_without_read_access_hears_of_that_first() {
     let mut c = Conversation::new();
-    c.memory().pv("ival").access = Access { read: false, write: true };
+    c.memory().pv("ival").access = Access { read: false, write: true, logged: false };
     let sid = c.create("ival", 4);
     let first = c.subscribe(sid, 5, 1, 1, 1);
     assert_eq!(first[0].header.p1, status::NORDACCESS);

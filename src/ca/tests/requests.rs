@@ -202,7 +202,7 @@ fn a_long_string_is_a_view_of_its_own() {
 #[test]
 fn without_read_access_there_is_a_status() {
     let mut c = Conversation::new();
-    c.memory().pv("ival").access = Access { read: false, write: true };
+    c.memory().pv("ival").access = Access { read: false, write: true, logged: false };
     c.send(Header::new(command::CREATE_CHAN).ids(4, 13), b"ival\0");
     let replies = c.take();
     assert_eq!(replies[0].header.p2, 2);
@@ -217,7 +217,7 @@ fn changed_rights_are_told_once() {
     let mut c = Conversation::new();
     c.create("ival", 4);
     c.create("dval", 5);
-    c.memory().pv("ival").access = Access { read: true, write: false };
+    c.memory().pv("ival").access = Access { read: true, write: false, logged: false };
     c.memory().notices.push_back(Notice::Access);
     c.settle();
     let told: Vec<Header> = c.take().iter().map(|m| m.header).collect();
@@ -234,7 +234,7 @@ fn a_deleted_variable_closes_its_channels_alone() {
     let stays = c.create("dval", 5);
     c.subscribe(gone, 5, 1, 9, 1);
     let pv = c.memory().id("ival");
-    c.memory().notices.push_back(Notice::Removed(pv));
+    c.memory().notices.push_back(Notice::Removed(pv.index));
     c.settle();
     let told: Vec<Header> = c.take().iter().map(|m| m.header).collect();
     assert_eq!(told, [Header::new(command::SERVER_DISCONN).ids(4, 0)]);

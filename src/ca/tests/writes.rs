@@ -125,7 +125,7 @@ fn alarms_are_acknowledged() {
 #[test]
 fn write_access_denied() {
     let mut c = Conversation::new();
-    c.memory().pv("ival").access = Access { read: true, write: false };
+    c.memory().pv("ival").access = Access { read: true, write: false, logged: false };
     let sid = c.create("ival", 3);
     assert_eq!(write_notify(&mut c, sid, 5, 1, &[0; 4]), status::NOWTACCESS);
     let error = c.ask_one(Header::new(command::WRITE).typed(5, 1).ids(sid, 3), &[0; 4]);

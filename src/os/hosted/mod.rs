@@ -3,6 +3,7 @@
 
 pub mod accounting;
 pub mod allocator;
+mod bell;
 mod clock;
 pub mod console;
 mod epoll;
@@ -34,6 +35,7 @@ impl System for Hosted {
     type Poller = EpollSet;
     type Mutex<T: Send + 'static> = Mutex<T>;
     type Task = Thread;
+    type Bell = bell::EventBell;
 
     fn monotonic_ms(&self) -> u64 {
         clock::monotonic_ms()
@@ -65,6 +67,15 @@ impl System for Hosted {
 
     fn poller(&self) -> Result<EpollSet, SocketError> {
         EpollSet::new()
+    }
+
+    fn bell(&self) -> bell::EventBell {
+        // A process that has no descriptor left at its start cannot serve anybody either.
+        bell::EventBell::new().expect("an eventfd")
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(path).map_err(|error| error.to_string())
     }
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {

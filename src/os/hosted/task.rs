@@ -37,6 +37,8 @@ fn real_time_priority(role: Role) -> Option<i32> {
         Role::CaServer => Some(16),
         // A client that floods it must not take the processor from everything else.
         Role::TcpEcho => None,
+        // Above the server, or a flood of requests would keep values of the application waiting.
+        Role::Courier => Some(17),
     }
 }
 

@@ -27,5 +27,11 @@ const char *rtems_ioc_network_status(void);
 /* Registers the command `selftest` (rtems-tests/target). */
 void selftest_register(void);
 
+/* Registers the command `pvbench` (rtems-tests/target). */
+void pvbench_register(void);
+
+/* Registers the command `device` (examples/device.c). */
+void device_register(void);
+
 /* Registers the command `heapbench` (rtems-tests/target). */
 void heapbench_register(void);

@@ -5,6 +5,8 @@
 //! of the network); everything else is here. `config` are the numbers of the BSP's file in bsp-config.
 
 #[cfg(feature = "server")]
+mod bell;
+#[cfg(feature = "server")]
 pub(super) mod clock;
 #[cfg(feature = "server")]
 mod commands;
@@ -15,6 +17,8 @@ pub mod console;
 mod descriptors;
 #[cfg(feature = "server")]
 mod echo;
+#[cfg(feature = "server")]
+mod files;
 #[cfg(feature = "server")]
 mod interfaces;
 #[cfg(feature = "server")]

@@ -20,10 +20,12 @@ use crate::net::status::Status;
 use crate::os::System;
 use crate::pv::Database;
 use crate::tcpecho::classic;
-use crate::{ca, shell, tcpecho};
+use crate::{app, ca, shell, tcpecho};
 
 /// Process variables `<name>:catime000000` and on.
 const CATIME_FAMILY: u32 = 10_000;
+/// Puts that the log keeps.
+const LOGGED_PUTS: usize = 64;
 /// The name of the IOC when the boot gives none.
 const DEFAULT_NAME: &str = "ioc";
 
@@ -43,6 +45,7 @@ pub fn ioc() -> Option<&'static Ioc> {
         .as_ref()?;
     shell::register(ioc);
     shell::register_echo(ioc.echo());
+    app::register(ioc);
     shell::register_diagnosis(&measure::Kit);
     Some(ioc)
 }
@@ -74,7 +77,7 @@ fn build() -> Result<Ioc, String> {
         limits.max_array_bytes = bytes;
     }
     let protocol = ca::Config { limits, ..ca::Config::DEFAULT };
-    let provider = Served { database, source: status };
+    let provider = Served::new(database, status, LOGGED_PUTS);
     let server = Server::new(Rtems, ca::Server::new(protocol, provider), PoolAdmission);
     Ok(Ioc::new(Rtems, server, settings, super::echo::OPTIONS))
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! RTEMS as a [`System`].
 
-use super::{clock, descriptors, interfaces, kernel, mutex, task};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{bell, clock, descriptors, files, interfaces, kernel, mutex, task};
 use crate::os::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
 #[cfg(not(feature = "legacy-network"))]
 use crate::os::socket::poll::PollSet as Readiness;
@@ -22,6 +25,7 @@ impl System for Rtems {
     type Poller = Readiness;
     type Mutex<T: Send + 'static> = mutex::Mutex<T>;
     type Task = task::RtemsTask;
+    type Bell = bell::EventBell;
 
     fn monotonic_ms(&self) -> u64 {
         clock::monotonic_ns() / 1_000_000
@@ -53,6 +57,14 @@ impl System for Rtems {
 
     fn poller(&self) -> Result<Readiness, SocketError> {
         Readiness::new()
+    }
+
+    fn bell(&self) -> bell::EventBell {
+        bell::EventBell::default()
+    }
+
+    fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        files::read(path)
     }
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {

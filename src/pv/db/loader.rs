@@ -14,12 +14,12 @@ use alloc::vec::Vec;
 const MAX_NOTES: usize = 8;
 
 /// A field as it was read, until its record is complete: FTVL and NELM must come first, wherever they stand.
-struct Read {
-    name: Vec<u8>,
-    name_place: Place,
-    text: Vec<u8>,
-    place: Place,
-    json: bool,
+pub(super) struct Read {
+    pub(super) name: Vec<u8>,
+    pub(super) name_place: Place,
+    pub(super) text: Vec<u8>,
+    pub(super) place: Place,
+    pub(super) json: bool,
 }
 
 /// Loads one file.
@@ -196,43 +196,7 @@ impl<'a> Loader<'a> {
                 _ => return Err(expected(&token, "field, alias, info or '}'")),
             }
         }
-        // What makes the array comes before what goes into it.
-        let rank = |name: &[u8]| match name {
-            b"FTVL" | b"SIZV" => 0,
-            b"NELM" => 1,
-            _ => 2,
-        };
-        for wanted in 0..=2 {
-            for read in fields.iter().filter(|read| rank(&read.name) == wanted) {
-                self.assign(index, read)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn assign(&mut self, index: u32, read: &Read) -> Result<(), Fault> {
-        if read.name == b"ASG" {
-            return self.database.set_group(index, &read.text).map_err(|_| {
-                fault!(
-                    read.place,
-                    "ASG {} cannot be used: it has up to {MAX_GROUP} characters",
-                    Quoted(&read.text)
-                )
-            });
-        }
-        let Some(record) = self.database.record_mut(index) else { return Ok(()) };
-        let assignment = Assignment {
-            name: &read.name,
-            name_place: read.name_place,
-            text: &read.text,
-            place: read.place,
-            json: read.json,
-        };
-        if assign(record, &assignment)? == Wish::ProcessAtStart {
-            self.process.try_reserve(1).map_err(|_| Fault::out_of_memory(read.place))?;
-            self.process.push(index);
-        }
-        Ok(())
+        assign_all(self.database, index, &fields, &mut self.process)
     }
 
     fn field(&mut self) -> Result<Read, Fault> {
@@ -276,6 +240,52 @@ impl<'a> Loader<'a> {
             _ => Err(expected(&token, "a value")),
         }
     }
+}
+
+/// Sets the fields of a record; what makes an array or a text comes before what goes into it. Records that are to
+/// process when all is loaded are added to `process`.
+pub(super) fn assign_all(
+    database: &mut Database,
+    index: u32,
+    fields: &[Read],
+    process: &mut Vec<u32>,
+) -> Result<(), Fault> {
+    let rank = |name: &[u8]| match name {
+        b"FTVL" | b"SIZV" => 0,
+        b"NELM" => 1,
+        _ => 2,
+    };
+    for wanted in 0..=2 {
+        for read in fields.iter().filter(|read| rank(&read.name) == wanted) {
+            assign_one(database, index, read, process)?;
+        }
+    }
+    Ok(())
+}
+
+fn assign_one(database: &mut Database, index: u32, read: &Read, process: &mut Vec<u32>) -> Result<(), Fault> {
+    if read.name == b"ASG" {
+        return database.set_group(index, &read.text).map_err(|_| {
+            fault!(
+                read.place,
+                "ASG {} cannot be used: it has up to {MAX_GROUP} characters",
+                Quoted(&read.text)
+            )
+        });
+    }
+    let Some(record) = database.record_mut(index) else { return Ok(()) };
+    let assignment = Assignment {
+        name: &read.name,
+        name_place: read.name_place,
+        text: &read.text,
+        place: read.place,
+        json: read.json,
+    };
+    if assign(record, &assignment)? == Wish::ProcessAtStart {
+        process.try_reserve(1).map_err(|_| Fault::out_of_memory(read.place))?;
+        process.push(index);
+    }
+    Ok(())
 }
 
 fn expected(token: &Token, what: &str) -> Fault {

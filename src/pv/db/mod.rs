@@ -6,6 +6,7 @@
 //! a meaning elsewhere (`info`) leaves a note.
 
 mod assign;
+mod create;
 mod error;
 mod lexer;
 mod loader;
@@ -14,6 +15,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub use create::create;
 pub use error::DbError;
 
 use super::Database;
