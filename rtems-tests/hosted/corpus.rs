@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Every input that the fuzzers have kept, once more: those that were once a fault among them.
 
+#[path = "../fuzz/bodies/acf.rs"]
+mod acf;
 #[path = "../fuzz/bodies/circuit.rs"]
 mod circuit;
 #[path = "../fuzz/bodies/database.rs"]
@@ -38,4 +40,9 @@ fn circuits() {
 #[test]
 fn databases() {
     all("database", database::run);
+}
+
+#[test]
+fn access_security_files() {
+    all("acf", acf::run);
 }

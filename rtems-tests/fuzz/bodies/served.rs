@@ -40,5 +40,5 @@ impl StatusSource for Unknown {
 pub fn server() -> Server<Served<Unknown>> {
     let mut database = Database::new();
     db::load(&mut database, "records.db", RECORDS, &[]).expect("the records are right");
-    Server::new(Config { limits: LIMITS, ..Config::DEFAULT }, Served { database, source: Unknown })
+    Server::new(Config { limits: LIMITS, ..Config::DEFAULT }, Served::new(database, Unknown, 8))
 }
