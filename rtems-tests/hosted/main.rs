@@ -6,12 +6,14 @@
 
 mod support;
 
+mod alarms;
 mod beacons;
 mod catime;
 mod echo;
 mod malformed;
 mod program;
 mod python_clients;
+mod security;
 mod tools;
 mod values;
 
@@ -69,6 +71,13 @@ impl WithClients {
         for &(name, channels, append) in catime::RUNS {
             self.add(format!("ours::{name}"), move |clients| catime::completes(clients, channels, append));
         }
+        for &(name, test) in security::CLIENT_TESTS {
+            self.add(format!("ours::{name}"), move |clients| judged(clients, ours()?, test));
+        }
+        self.add("security::rights_are_as_rsrvs".to_owned(), security::rights_are_as_rsrvs);
+        self.add("alarms::sequences_are_as_rsrvs".to_owned(), alarms::sequences_are_as_rsrvs);
+        self.add("alarms::camonitor_shows_the_same".to_owned(), alarms::camonitor_shows_the_same);
+        self.add("alarms::caget_shows_the_same".to_owned(), alarms::caget_shows_the_same);
         self.add("values::gets_are_as_rsrvs".to_owned(), values::gets_are_as_rsrvs);
         self.add("values::puts_are_as_rsrvs".to_owned(), values::puts_are_as_rsrvs);
     }
@@ -90,7 +99,9 @@ fn main() -> ExitCode {
     {
         report_skips(&trials, why);
     }
-    for &(name, test) in [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS].concat().iter() {
+    for &(name, test) in
+        [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS, security::TESTS].concat().iter()
+    {
         trials.push(Trial::test(name, move || test().map_err(Failed::from)));
     }
     libtest_mimic::run(&arguments, trials).exit_code()

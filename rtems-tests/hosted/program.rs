@@ -143,7 +143,7 @@ fn ended_well(finished: &Finished) -> Result<(), String> {
 }
 
 /// Runs the program on free ports with `options` to its end.
-fn run(options: &[&str]) -> Result<Finished, String> {
+pub fn run(options: &[&str]) -> Result<Finished, String> {
     run_on(&free_port().to_string(), &echo_port(), options)
 }
 
@@ -159,7 +159,7 @@ fn run_on(port: &str, echo_port: &str, options: &[&str]) -> Result<Finished, Str
 }
 
 /// Demands exit code 2 and one line that has all of `parts`.
-fn refused(finished: &Finished, parts: &[&str]) -> Result<(), String> {
+pub fn refused(finished: &Finished, parts: &[&str]) -> Result<(), String> {
     let lines: Vec<_> = finished.text.lines().filter(|line| !line.trim().is_empty()).collect();
     let complete = parts.iter().all(|part| finished.text.contains(part));
     if finished.code() == 2 && lines.len() == 1 && complete {
@@ -179,7 +179,7 @@ fn a_bad_option_is_one_line_and_code_2() -> Result<(), String> {
 }
 
 /// A file of this test's own.
-fn scratch(name: &str, text: &str) -> Result<PathBuf, String> {
+pub fn scratch(name: &str, text: &str) -> Result<PathBuf, String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("hosted-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let path = folder.join(name);

@@ -212,6 +212,20 @@ impl Record {
         }
     }
 
+    /// The value that a file gave is no change: alarms and deadbands begin with it (LALM, MLST, ALST).
+    pub(super) fn remember_value(&mut self) {
+        let number = self.number();
+        match (&mut self.value, &mut self.analog) {
+            (Value::State(state, Some(states)), _) => states.last = *state,
+            (_, Some(analog)) => {
+                for last in [Number::Lalm, Number::Mlst, Number::Alst] {
+                    analog.set_number(last, number.unwrap_or_default());
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// VAL of a numeric record.
     pub(super) fn number(&self) -> Option<f64> {
         match self.value {

@@ -37,10 +37,18 @@ impl Circuit {
     /// # Errors
     /// If the server does not accept.
     pub fn connect(port: u16) -> Result<Self, String> {
+        Self::connect_as(port, "tester", "localhost")
+    }
+
+    /// Connects to 127.0.0.1 and says who it is.
+    ///
+    /// # Errors
+    /// If the server does not accept.
+    pub fn connect_as(port: u16, user: &str, host: &str) -> Result<Self, String> {
         let mut circuit = Self::connect_silently(port)?;
         circuit.send(&Message::new(command::VERSION, 0, u32::from(message::MINOR), 0, 0, &[]))?;
-        circuit.send(&Message::new(command::CLIENT_NAME, 0, 0, 0, 0, &message::name_payload("tester")))?;
-        circuit.send(&Message::new(command::HOST_NAME, 0, 0, 0, 0, &message::name_payload("localhost")))?;
+        circuit.send(&Message::new(command::CLIENT_NAME, 0, 0, 0, 0, &message::name_payload(user)))?;
+        circuit.send(&Message::new(command::HOST_NAME, 0, 0, 0, 0, &message::name_payload(host)))?;
         Ok(circuit)
     }
 

@@ -118,6 +118,19 @@ impl Server {
         Self::softioc(|| clients.tool("softIoc"), db, known)
     }
 
+    /// softIoc with options of the caller's, records among them.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn rsrv_with(clients: &Clients, options: &[&str], known: &str) -> Result<Self, String> {
+        let start = |site: &Site| {
+            let mut command = clients.tool("softIoc");
+            command.args(options);
+            site.server(command)
+        };
+        Self::start(start, known)
+    }
+
     /// As [`Server::rsrv`], but not allowed to lock its memory, which softIoc does when it runs as root: untouched stacks
     /// would count as resident.
     ///

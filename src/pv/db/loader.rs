@@ -260,6 +260,9 @@ pub(super) fn assign_all(
             assign_one(database, index, read, process)?;
         }
     }
+    if let Some(record) = database.record_mut(index) {
+        record.remember_value();
+    }
     Ok(())
 }
 

@@ -81,6 +81,15 @@ alias("$(P)mask", "$(P)also")
 }
 
 #[test]
+fn a_value_from_the_file_is_no_change_of_state() {
+    let text = "record(bi, b) { field(COSV, MAJOR) field(VAL, 1) field(PINI, YES) }\n\
+                record(ai, a) { field(MDEL, 1) field(VAL, 7) }";
+    let mut database = loaded(text);
+    assert_eq!(alarm(&mut database, "b"), Alarm::NONE);
+    assert_eq!((get(&mut database, "a.MLST"), get(&mut database, "a.LALM")), ("7".into(), "7".into()));
+}
+
+#[test]
 fn notes_say_what_was_ignored() {
     let mut database = Database::new();
     let loaded = load(&mut database, "n.db", b"record(ai, a) { info(x, \"1\") info(y, z) }", &[]).unwrap();
