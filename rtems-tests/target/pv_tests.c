@@ -16,7 +16,7 @@
 static void creation(void)
 {
   static const char *const fields[] = { "EGU", "V", "HIGH", "5", "HSV", "MINOR", NULL };
-  static const char *const bad[] = { "NOPE", "1", NULL };
+  static const char *const bad[] = { "HHSV", "BAD", NULL };
   static const char *const odd[] = { "EGU", NULL };
   static const int16_t points[] = { 1, 2, 3 };
   static const char *const array[] = { "FTVL", "SHORT", "NELM", "3", NULL };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The server's side: which records are the application's, what is taken from its slots, what is asked of it.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
@@ -22,7 +22,7 @@ const UPDATE_MS: u64 = 1;
 
 /// Why a process variable could not be created, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CreateError(pub String);
+pub struct CreateError(pub Cow<'static, str>);
 
 impl fmt::Display for CreateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -32,8 +32,8 @@ impl fmt::Display for CreateError {
 
 impl core::error::Error for CreateError {}
 
-fn refused(text: &str) -> CreateError {
-    CreateError(String::from(text))
+fn refused(text: &'static str) -> CreateError {
+    CreateError(Cow::Borrowed(text))
 }
 
 /// A record that is the application's.

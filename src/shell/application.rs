@@ -39,7 +39,7 @@ where
         &self,
         make: impl FnOnce(&mut P) -> Result<Pv, CreateError>,
     ) -> Result<Pv, CreateError> {
-        self.courier().start(self.server()).map_err(|error| CreateError(format!("{error}")))?;
+        self.courier().start(self.server()).map_err(|error| CreateError(format!("{error}").into()))?;
         self.server().with(|server| {
             let provider = server.protocol_mut().provider_mut();
             provider.set_bell(self.courier().ring());

@@ -87,9 +87,17 @@ mod tests {
     #[test]
     fn wrong_input_is_answered_with_the_right_one() {
         assert_eq!(run("frobnicate").0, Outcome::Unknown);
-        for line in
-            ["casr 9", "casr x", "casrv", "poolstat -x", "tcpecho start x", "tcpecho start 65534", "dbl a b", "access x", "putlog 1"]
-        {
+        for line in [
+            "casr 9",
+            "casr x",
+            "casrv",
+            "poolstat -x",
+            "tcpecho start x",
+            "tcpecho start 65534",
+            "dbl a b",
+            "access x",
+            "putlog 1",
+        ] {
             let (outcome, text) = run(line);
             assert_eq!(outcome, Outcome::Done(crate::shell::USAGE), "{line}");
             assert!(text.starts_with("usage: "), "{line}");

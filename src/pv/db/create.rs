@@ -5,8 +5,8 @@ use super::error::Place;
 use super::loader::{Read, assign_all};
 use crate::pv::record::Record;
 use crate::pv::{Database, RecordType};
+use alloc::borrow::Cow;
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Creates a record; `fields` are names and values as in a .db file. The error is a text without a place.
@@ -15,10 +15,10 @@ pub fn create(
     type_name: &str,
     name: &str,
     fields: &[(&str, &str)],
-) -> Result<u32, String> {
+) -> Result<u32, Cow<'static, str>> {
     let type_ = RecordType::from_name(type_name)
         .ok_or_else(|| format!("record type \"{}\" is not supported", type_name.escape_debug()))?;
-    let record = Record::new(type_).map_err(|_| "out of memory".to_string())?;
+    let record = Record::new(type_).map_err(|_| "out of memory")?;
     let index = database
         .add_reusing(name.as_bytes(), record)
         .map_err(|error| format!("the name \"{}\" cannot be used: {error}", name.escape_debug()))?;

@@ -98,7 +98,7 @@ fn notes_say_what_was_ignored() {
 }
 
 /// What a stringin can be given in a file.
-const TEXTS_FIELDS: &str = "DESC, INP, PINI, PROC, UDF, VAL";
+const TEXTS_FIELDS: &str = "ASG, DESC, INP, PINI, PROC, UDF, VAL";
 
 #[test]
 fn errors_name_place_and_remedy() {
