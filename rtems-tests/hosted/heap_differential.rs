@@ -5,10 +5,10 @@
 
 use fastrand::Rng;
 use rtems_ioc::heap::index::Index;
-use rtems_ioc::heap::model::{Heap, ResizeStatus, check};
+use rtems_ioc::heap::model::{Heap, Hooks, ResizeStatus, check};
 use rtems_ioc::heap::{
-    Family, MemoryMut, Rtems4_7, Rtems4_10, Rtems4_11, Rtems4_11Protected, SliceMemory, State, Tracker,
-    Version,
+    Family, FreeNote, Memory, MemoryMut, ResizeNote, Rtems4_7, Rtems4_10, Rtems4_11, Rtems4_11Protected,
+    SliceMemory, State, Tracker, Version,
 };
 
 const BASE: usize = 0x10_0000;
@@ -29,7 +29,7 @@ fn operations() -> usize {
 /// A heap of version `V`, its tracker, and what is allocated in it.
 struct Bench<V: Version> {
     heap: Heap<V>,
-    tracker: Tracker<V>,
+    hooks: Hooked<V>,
     live: Vec<usize>,
     random: Rng,
     end: usize,
@@ -42,17 +42,9 @@ impl<V: Version> Bench<V> {
         let heap = Heap::<V>::at(BASE);
         let available = heap.initialize(memory, AREA, AREA_BYTES, page_size);
         assert!(available > AREA_BYTES - 256);
-        let tracker = Tracker::new();
+        let hooks = Hooked { tracker: Tracker::new(), wrong: None };
         let random = Rng::with_seed(seed);
-        Self {
-            heap,
-            tracker,
-            live: Vec::new(),
-            random,
-            end: AREA + AREA_BYTES,
-            minimum: available,
-            failed: 0,
-        }
+        Self { heap, hooks, live: Vec::new(), random, end: AREA + AREA_BYTES, minimum: available, failed: 0 }
     }
 
     fn size(&mut self) -> usize {
@@ -80,9 +72,9 @@ impl<V: Version> Bench<V> {
             (if self.random.bool() { alignment } else { 3 * alignment }, boundary)
         };
         let size = if !plain && !later { size.max(9) } else { size };
-        let attached = self.tracker.state() == State::Attached;
-        let bound = self.tracker.largest_lower_bound();
-        let pointer = self.heap.allocate(memory, &mut self.tracker, size, alignment, boundary);
+        let attached = self.hooks.tracker.state() == State::Attached;
+        let bound = self.hooks.tracker.largest_lower_bound();
+        let pointer = self.heap.allocate(memory, &mut self.hooks, size, alignment, boundary);
         if pointer != 0 {
             self.live.push(pointer);
         } else {
@@ -107,7 +99,7 @@ impl<V: Version> Bench<V> {
             return;
         }
         let pointer = self.live.swap_remove(self.random.usize(..self.live.len()));
-        assert!(self.heap.free(memory, &mut self.tracker, pointer));
+        assert!(self.heap.free(memory, &mut self.hooks, pointer));
     }
 
     fn resize<M: MemoryMut>(&mut self, memory: &mut M) {
@@ -116,7 +108,7 @@ impl<V: Version> Bench<V> {
         }
         let pointer = self.live[self.random.usize(..self.live.len())];
         let size = self.size().min(0x7fff_ffff);
-        let status = self.heap.resize(memory, &mut self.tracker, pointer, size);
+        let status = self.heap.resize(memory, &mut self.hooks, pointer, size);
         assert_ne!(status, ResizeStatus::Fatal);
     }
 
@@ -126,7 +118,7 @@ impl<V: Version> Bench<V> {
         let gapped = V::LAYOUT.family == Family::V4_11 && self.random.bool();
         let begin = self.end + if gapped { self.random.usize(64..512) } else { 0 };
         if begin + bytes <= BASE + MEMORY_BYTES {
-            self.heap.extend(memory, &mut self.tracker, begin, bytes);
+            self.heap.extend(memory, &mut self.hooks, begin, bytes);
             self.end = begin + bytes;
         }
     }
@@ -134,16 +126,16 @@ impl<V: Version> Bench<V> {
     fn greedy<M: MemoryMut>(&mut self, memory: &mut M) {
         if V::LAYOUT.family == Family::V4_11 {
             let sizes = [self.random.usize(1..5000), self.random.usize(1..200)];
-            let taken = self.heap.greedy_allocate(memory, &mut self.tracker, &sizes);
+            let taken = self.heap.greedy_allocate(memory, &mut self.hooks, &sizes);
             // The heap's requests inside of it are not to be counted as failed.
             self.compare(memory);
-            self.heap.greedy_free(memory, &mut self.tracker, taken);
+            self.heap.greedy_free(memory, &mut self.hooks, taken);
         }
     }
 
     fn bad_free<M: MemoryMut>(&mut self, memory: &mut M) {
         for pointer in [0, 8, AREA.wrapping_sub(64), BASE + MEMORY_BYTES + 64] {
-            let freed = self.heap.free(memory, &mut self.tracker, pointer);
+            let freed = self.heap.free(memory, &mut self.hooks, pointer);
             assert_eq!(freed, pointer == 0 && V::LAYOUT.family == Family::V4_11);
         }
     }
@@ -165,34 +157,158 @@ impl<V: Version> Bench<V> {
 
     /// The tracker against a full walk.
     fn compare<M: MemoryMut>(&mut self, memory: &mut M) {
+        if let Some(difference) = self.difference(memory) {
+            panic!("{difference}");
+        }
+    }
+
+    /// What the tracker says otherwise than a full walk.
+    fn difference<M: MemoryMut>(&mut self, memory: &mut M) -> Option<String> {
         let mut index = Index::new();
         let totals = check::check::<V, M>(memory, BASE, |size| index.add(Index::class_of(size)))
             .expect("the heap is sound");
-        if self.tracker.state() != State::Attached {
-            return;
+        let tracker = &mut self.hooks.tracker;
+        if tracker.state() != State::Attached {
+            return None;
         }
         self.minimum = self.minimum.min(totals.free_bytes);
-        assert!(self.tracker.index() == &index, "the index differs from the walk");
-        assert!(self.tracker.self_check(memory));
-        let bound = self.tracker.largest_lower_bound();
+        let bound = tracker.largest_lower_bound();
         let largest = totals.largest_free;
-        assert!(
-            bound <= largest && Index::class_of(bound) == Index::class_of(largest),
-            "{bound} of {largest}"
-        );
-        let snapshot = self.tracker.snapshot(memory);
-        assert_eq!((snapshot.free_bytes, snapshot.free_blocks), (totals.free_bytes, totals.free_blocks));
-        assert_eq!(snapshot.resyncs, 0, "the counters of the heap and the deltas differ");
-        assert!(snapshot.minimum_free_bytes <= totals.free_bytes);
-        if V::LAYOUT.protection == 0 {
-            assert_eq!(snapshot.minimum_free_bytes, self.minimum);
-            assert_eq!(snapshot.failed, self.failed);
+        let snapshot = tracker.snapshot(memory);
+        let unprotected = V::LAYOUT.protection == 0;
+        let claims = [
+            ("the index", tracker.index() == &index),
+            ("the heap's counters", tracker.self_check(memory)),
+            ("the bound", bound <= largest && Index::class_of(bound) == Index::class_of(largest)),
+            (
+                "the totals",
+                (snapshot.free_bytes, snapshot.free_blocks) == (totals.free_bytes, totals.free_blocks),
+            ),
+            ("the deltas, in which the heap's counters differed", snapshot.resyncs == 0),
+            (
+                "the least free memory, which is more than now",
+                snapshot.minimum_free_bytes <= totals.free_bytes,
+            ),
+            ("the least free memory", !unprotected || snapshot.minimum_free_bytes == self.minimum),
+            ("the failed requests", !unprotected || snapshot.failed == self.failed),
+        ];
+        if let Some((what, _)) = claims.iter().find(|(_, holds)| !holds) {
+            return Some(format!("{what}: {snapshot:?}, but {totals:?}"));
         }
         if self.random.u8(..4) == 0 {
-            assert_eq!(self.tracker.largest_exact(memory), largest);
-            assert_eq!(self.tracker.largest_lower_bound(), largest);
+            let exact = tracker.largest_exact(memory);
+            if (exact, tracker.largest_lower_bound()) != (largest, largest) {
+                return Some(format!("largest: {exact}, but {largest}"));
+            }
         }
+        None
     }
+}
+
+/// What the tracker is told wrongly, once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wrong {
+    /// An allocation is not reported.
+    Unreported,
+    /// An allocation is reported twice.
+    Twice,
+    /// The block that is allocated seems one page larger than it is.
+    Misread,
+}
+
+/// The tracker as the heap's hooks, which may be made to tell it something wrong.
+struct Hooked<V> {
+    tracker: Tracker<V>,
+    wrong: Option<Wrong>,
+}
+
+/// Memory of which one word reads larger than it is.
+struct Misread<'a, M> {
+    memory: &'a M,
+    at: usize,
+    by: usize,
+}
+
+impl<M: Memory> Memory for Misread<'_, M> {
+    const WORD: usize = M::WORD;
+
+    fn word(&self, address: usize) -> usize {
+        self.memory.word(address) + if address == self.at { self.by } else { 0 }
+    }
+
+    fn count(&self, address: usize) -> u32 {
+        self.memory.count(address)
+    }
+}
+
+impl<V: Version, M: Memory> Hooks<M> for Hooked<V> {
+    fn allocated(&mut self, memory: &M, heap: usize, pointer: usize) {
+        let wrong = if pointer == 0 { None } else { self.wrong.take() };
+        match wrong {
+            Some(Wrong::Unreported) => return,
+            Some(Wrong::Twice) => self.tracker.allocated(memory, heap, pointer),
+            Some(Wrong::Misread) => {
+                let at = pointer - V::LAYOUT.header + V::LAYOUT.size;
+                return self.tracker.allocated(&Misread { memory, at, by: 8 }, heap, pointer);
+            }
+            None => {}
+        }
+        self.tracker.allocated(memory, heap, pointer);
+    }
+
+    fn before_free(&mut self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) {
+        self.tracker.before_free(memory, heap, pointer, note);
+    }
+
+    fn after_free(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool) {
+        self.tracker.after_free(memory, heap, note, freed);
+    }
+
+    fn before_resize(&mut self, memory: &M, heap: usize, pointer: usize) -> ResizeNote {
+        self.tracker.before_resize(memory, heap, pointer)
+    }
+
+    fn after_resize(&mut self, memory: &M, heap: usize, note: &ResizeNote) {
+        self.tracker.after_resize(memory, heap, note);
+    }
+
+    fn before_greedy(&mut self) {
+        self.tracker.before_greedy();
+    }
+
+    fn after_greedy(&mut self, memory: &M, heap: usize) {
+        self.tracker.after_greedy(memory, heap);
+    }
+}
+
+/// The comparison is worth something: one wrong delta among thousands of right ones does not escape it.
+fn a_wrong_delta_is_noticed<V: Version, const WORD: usize, const BIG: bool>() {
+    for wrong in [Wrong::Unreported, Wrong::Twice, Wrong::Misread] {
+        let mut bytes = vec![0xa5u8; MEMORY_BYTES];
+        let mut memory = SliceMemory::<WORD, BIG>::new(BASE, &mut bytes);
+        let mut bench = Bench::<V>::new(&mut memory, 7, 8);
+        for _ in 0..100 {
+            bench.step(&mut memory);
+        }
+        bench.hooks.wrong = Some(wrong);
+        while bench.hooks.wrong.is_some() {
+            assert_eq!(bench.difference(&mut memory), None, "before anything was wrong");
+            bench.allocate(&mut memory);
+        }
+        let difference = bench.difference(&mut memory);
+        println!("{wrong:?}: {difference:?}");
+        assert!(difference.is_some(), "{wrong:?} was not noticed");
+    }
+}
+
+#[test]
+fn a_wrong_delta_is_noticed_32_bit_big_endian() {
+    a_wrong_delta_is_noticed::<Rtems4_11<4>, 4, true>();
+}
+
+#[test]
+fn a_wrong_delta_is_noticed_64_bit() {
+    a_wrong_delta_is_noticed::<Rtems4_11<8>, 8, false>();
 }
 
 fn differential<V: Version, const WORD: usize, const BIG: bool>(page_sizes: &[usize]) {
@@ -208,10 +324,10 @@ fn differential<V: Version, const WORD: usize, const BIG: bool>(page_sizes: &[us
         }
         let left = std::mem::take(&mut bench.live);
         for pointer in left {
-            assert!(bench.heap.free(&mut memory, &mut bench.tracker, pointer));
+            assert!(bench.heap.free(&mut memory, &mut bench.hooks, pointer));
             bench.compare(&mut memory);
         }
-        assert_eq!(bench.tracker.state(), State::Attached);
+        assert_eq!(bench.hooks.tracker.state(), State::Attached);
     }
 }
 
