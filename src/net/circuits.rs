@@ -30,6 +30,8 @@ struct Circuit<T> {
     full: bool,
     /// The stack has no buffers: not to be touched before this time.
     paused_until: Option<u64>,
+    /// It is in [`Circuits::turn`].
+    in_turn: bool,
 }
 
 /// All circuits; the place of each is its id's slot, its token that and a constant.
@@ -77,6 +79,7 @@ impl<T: Stream> Circuits<T> {
             watched: Interest::READ,
             full: false,
             paused_until: None,
+            in_turn: false,
         };
         self.places[id.slot()] = Some(circuit);
     }
@@ -89,8 +92,7 @@ impl<T: Stream> Circuits<T> {
             self.places.resize_with(places, || None);
         }
         self.unread.try_reserve(places.saturating_sub(self.unread.len()))?;
-        // One for each place as ready, and one as writable.
-        self.turn.try_reserve((2 * places).saturating_sub(self.turn.len()))
+        self.turn.try_reserve(places.saturating_sub(self.turn.len()))
     }
 
     /// Somebody at this address has a circuit.
@@ -106,7 +108,7 @@ impl<T: Stream> Circuits<T> {
         let Some(Some(circuit)) = self.places.get_mut(token - self.first_token) else { return };
         if readiness.write && circuit.full {
             circuit.full = false;
-            self.turn.push(circuit.id);
+            circuit.enter(&mut self.turn);
         }
         if readiness.read && circuit.input == Input::Drained && circuit.watched.read {
             circuit.input = Input::Unread;
@@ -173,7 +175,11 @@ impl<T: Stream> Circuits<T> {
             self.resume_paused(now);
         }
         while let Some(id) = protocol.next_ready() {
-            self.turn.push(id);
+            if let Some(Some(circuit)) = self.places.get_mut(id.slot())
+                && circuit.id == id
+            {
+                circuit.enter(&mut self.turn);
+            }
         }
         let mut closed = false;
         for index in 0..self.turn.len() {
@@ -182,6 +188,7 @@ impl<T: Stream> Circuits<T> {
             if circuit.id != id {
                 continue;
             }
+            circuit.in_turn = false;
             let mut result = Ok(());
             if !circuit.full && circuit.paused_until.is_none() {
                 result = circuit.serve(protocol, admission, now);
@@ -216,7 +223,7 @@ impl<T: Stream> Circuits<T> {
             if circuit.paused_until.is_some_and(|until| now >= until) {
                 circuit.paused_until = None;
                 self.paused -= 1;
-                self.turn.push(circuit.id);
+                circuit.enter(&mut self.turn);
             }
         }
     }
@@ -248,6 +255,14 @@ impl<T: Stream> Circuits<T> {
 struct Gone;
 
 impl<T: Stream> Circuit<T> {
+    /// Has its turn, once, whatever the reasons.
+    fn enter(&mut self, turn: &mut Vec<CircuitId>) {
+        if !self.in_turn {
+            self.in_turn = true;
+            turn.push(self.id);
+        }
+    }
+
     /// Receives once, as much as the protocol has room for.
     fn receive<P: Provider, A: Admission>(
         &mut self,
@@ -335,74 +350,4 @@ impl<T: Stream> Circuit<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ca::{AdmitAll, Config, Peer};
-    use crate::net::provider::Served;
-    use crate::os::socket::scripted::{Control, Watched};
-    use crate::pv::status::Item;
-    use crate::pv::{Database, StatusSource};
-    use crate::value::Text;
-
-    struct Nothing;
-
-    impl StatusSource for Nothing {
-        fn number(&self, _: Item) -> Option<f64> {
-            None
-        }
-
-        fn text(&self, _: Item) -> Option<Text> {
-            None
-        }
-    }
-
-    const ECHO: [u8; 16] = [0, 23, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
-    /// A client's last bytes and the end of its stream may come as one change: the poller that tells of changes says so
-    /// once, and the end is to be found all the same.
-    #[test]
-    fn the_end_of_a_stream_that_comes_with_bytes_is_seen() {
-        let control = Control::default().receives(&ECHO).receives_end();
-        let mut poller = Watched::default();
-        let mut protocol = ca::Server::new(Config::DEFAULT, Served::new(Database::new(), Nothing, 0));
-        let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
-        let mut circuits = Circuits::after(0);
-        circuits.add(&mut protocol, id, control.stream(), &mut poller);
-        circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
-        circuits.ready(id.slot(), Readiness { read: true, write: false });
-        while circuits.has_unread() {
-            circuits.receive(&mut protocol, &AdmitAll, &mut poller, 0);
-            circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
-        }
-        let script = control.script();
-        assert!(script.sent.ends_with(&ECHO), "the reply that was owed");
-        assert!(script.closed);
-    }
-
-    /// ENOBUFS on receiving: nobody asks again before the pause is over, nothing is lost, and the circuit goes on.
-    #[test]
-    fn a_receive_without_buffers_pauses_the_circuit() {
-        let control = Control::default().receive_fails(SocketError::NoBuffers).receives(&ECHO);
-        let mut poller = Watched::default();
-        let mut protocol = ca::Server::new(Config::DEFAULT, Served::new(Database::new(), Nothing, 0));
-        let id = protocol.accept(Peer { address: 0x7f00_0001, port: 40_000 }, &AdmitAll, 0).unwrap();
-        let mut circuits = Circuits::after(0);
-        circuits.add(&mut protocol, id, control.stream(), &mut poller);
-        circuits.serve(&mut protocol, &AdmitAll, &mut poller, 0);
-        let greeting = control.script().sent.len();
-        circuits.ready(id.slot(), Readiness { read: true, write: false });
-        for now in 0..NO_BUFFERS_PAUSE_MS {
-            circuits.receive(&mut protocol, &AdmitAll, &mut poller, now);
-            circuits.serve(&mut protocol, &AdmitAll, &mut poller, now);
-            assert!(!circuits.has_unread(), "the loop would ask again at once");
-            assert_eq!(circuits.paused_until(), Some(NO_BUFFERS_PAUSE_MS));
-            assert_eq!(poller.0, Some(Interest::NONE));
-        }
-        circuits.serve(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
-        assert!(circuits.has_unread());
-        circuits.receive(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
-        circuits.serve(&mut protocol, &AdmitAll, &mut poller, NO_BUFFERS_PAUSE_MS);
-        assert_eq!(control.script().sent[greeting..], ECHO);
-        assert_eq!((circuits.paused_until(), poller.0), (None, Some(Interest::READ)));
-    }
-}
+mod tests;
