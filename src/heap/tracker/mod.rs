@@ -94,7 +94,7 @@ impl Snapshot {
 const STRIKES: u32 = 16;
 /// Two mismatches are in close succession when there are fewer operations in between.
 const STRIKE_DISTANCE: u32 = 1000;
-/// Heaps that fail validation this often are not tried again.
+/// When validation fails this often in a row the heap is not tried again.
 const ATTACH_TRIES: u32 = 3;
 
 /// Follows one heap of RTEMS version `V`. One writer at a time: the holder of the heap's lock.
@@ -169,6 +169,7 @@ impl<V: Version> Tracker<V> {
         self.heap = heap;
         self.active = if self.suspended == 0 { heap } else { 0 };
         self.lost = false;
+        self.attach_failures = 0;
         self.minimum_free_bytes = self.free_bytes;
         self.update_bound();
         Ok(())
