@@ -186,6 +186,38 @@ fn a_resync_that_fails_does_not_answer_no() {
     agrees(&mut watch.tracker, &memory);
 }
 
+/// Attaching may fail now and then in the life of a board; only in a row does it mean that the heap is another one.
+#[test]
+fn only_failures_in_a_row_are_given_up() {
+    let mut bytes = bytes();
+    let mut memory = Wide::new(BASE, &mut bytes);
+    let heap = heap::<Rtems4_11<8>, _>(&mut memory);
+    let mut tracker = Tracker::<Rtems4_11<8>>::new();
+    let mut left = checkerboard(&mut memory, heap, &mut Tracker::<Rtems4_11<8>>::new()).into_iter();
+    let counted = BASE + Rtems4_11::<8>::LAYOUT.free_size;
+    let mut free = |memory: &mut Wide<'_>, tracker: &mut Tracker<_>, unlucky: bool| {
+        let offset = if unlucky { 64 } else { 0 };
+        memory.set_word(counted, memory.word(counted) + offset);
+        assert!(heap.free(memory, tracker, left.next().expect("another block")));
+        memory.set_word(counted, memory.word(counted) - offset);
+    };
+    for _ in 0..5 {
+        for _ in 0..2 {
+            free(&mut memory, &mut tracker, true);
+            assert_eq!(tracker.state(), State::Unattached);
+        }
+        free(&mut memory, &mut tracker, false);
+        assert_eq!(tracker.state(), State::Attached);
+        tracker.detach();
+    }
+    for _ in 0..3 {
+        free(&mut memory, &mut tracker, true);
+    }
+    assert_eq!(tracker.state(), State::Lost);
+    free(&mut memory, &mut tracker, false);
+    assert_eq!(tracker.state(), State::Lost);
+}
+
 /// If it happens all the time the hooks are not believed any more, and tier B answers.
 #[test]
 fn hooks_that_are_bypassed_for_ever_are_given_up() {
@@ -204,7 +236,7 @@ fn hooks_that_are_bypassed_for_ever_are_given_up() {
     assert_eq!((state.tracked, state.free_bytes), (0, totals.free_bytes));
     assert!(watch.has_block(&memory, BASE, totals.largest_free));
     assert!(!watch.has_block(&memory, BASE, totals.largest_free + 1));
-    assert_eq!(watch.search.histogram.searches(), 2);
+    assert_eq!(watch.search.made.histogram.searches(), 2);
 }
 
 /// Now and then a mismatch is no reason to give up: RTEMS 4.10 can change the heap with dispatching disabled only.
@@ -366,22 +398,25 @@ fn tier_b_searches_from_both_ends() {
     let left = checkerboard(&mut memory, heap, &mut Tracker::<Rtems4_11<8>>::new());
     let mut search = Search::new();
     assert!(search.has_block::<Rtems4_11<8>, _>(&memory, BASE, 20_000));
-    assert!(search.histogram.longest <= 2, "the big block is at the tail");
+    assert!(search.made.histogram.longest <= 2, "the big block is at the tail");
     // Resizing moves it to the head.
     let rest = walk::free_list::<Rtems4_11<8>, _>(&memory, BASE).largest_free;
     let big = heap.allocate(&mut memory, &mut NoHooks, rest - 8, 0, 0);
     assert_ne!(big, 0);
     assert_eq!(heap.resize(&mut memory, &mut NoHooks, big, 64), ResizeStatus::Successful);
     assert!(search.has_block::<Rtems4_11<8>, _>(&memory, BASE, 20_000));
-    assert!(search.histogram.longest <= 2, "the big block is at the head");
+    assert!(search.made.histogram.longest <= 2, "the big block is at the head");
     // "No" looks at every block, once; then it is remembered until a block may have grown.
     let free = walk::free_list::<Rtems4_11<8>, _>(&memory, BASE);
     assert!(!search.has_block::<Rtems4_11<8>, _>(&memory, BASE, free.largest_free + 1));
-    assert_eq!(search.histogram.longest, free.free_blocks);
+    assert_eq!(search.made.histogram.longest, free.free_blocks);
     assert!(!search.has_block::<Rtems4_11<8>, _>(&memory, BASE, free.largest_free + 100));
     assert_ne!(heap.allocate(&mut memory, &mut NoHooks, 90, 0, 0), 0);
     assert!(!search.has_block::<Rtems4_11<8>, _>(&memory, BASE, free.largest_free + 1));
-    assert_eq!(search.remembered, 2);
+    assert_eq!(search.made.remembered, 2);
+    let shown = search.made.to_string();
+    assert!(shown.starts_with("3 searches, 101 steps at most, 2 more answered from the last"), "{shown}");
+    assert!(shown.ends_with(", <=128: 1"), "{shown}");
     // A smaller need was never denied.
     assert!(search.has_block::<Rtems4_11<8>, _>(&memory, BASE, free.largest_free - 4096));
     for block in &left {
@@ -417,5 +452,5 @@ fn tier_b_equals_a_walk() {
         let bytes = random.usize(1..8000);
         assert_eq!(search.has_block::<Rtems4_10<4>, _>(&memory, BASE, bytes), bytes <= largest);
     }
-    assert!(search.remembered > 0 || cfg!(miri));
+    assert!(search.made.remembered > 0 || cfg!(miri));
 }

@@ -6,6 +6,8 @@
 //! it is, and stops at the first block that will do. "No" needs the whole list, always: EPICS drops circuits on a "no", so
 //! it is never said out of weariness. But a "no" stays true until some block grows, so it is remembered.
 
+use core::fmt;
+
 use super::layout::Version;
 use super::memory::Memory;
 use super::tags::Tags;
@@ -14,7 +16,7 @@ use super::tags::Tags;
 pub const BUCKETS: usize = 24;
 
 /// How many steps the searches took.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Searches per power of two: bucket b counts those of more than 2^(b-1) and at most 2^b steps.
     pub buckets: [u32; BUCKETS],
@@ -51,13 +53,37 @@ struct Signature {
     free_size: usize,
 }
 
-/// The searches of one heap: their histogram and the last "no". All-zero when new.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Search {
+/// What is known of the searches of one heap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Searches {
     /// Steps per search.
     pub histogram: Histogram,
     /// Questions answered by the remembered "no".
     pub remembered: u32,
+}
+
+impl fmt::Display for Searches {
+    /// One line: how many there were, and how many of them took up to 1, 2, 4, ... steps.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Histogram { buckets, longest } = &self.histogram;
+        write!(
+            f,
+            "{} searches, {longest} steps at most, {} more answered from the last",
+            self.histogram.searches(),
+            self.remembered
+        )?;
+        for (bucket, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+            write!(f, ", <={}: {count}", 1u32 << bucket)?;
+        }
+        Ok(())
+    }
+}
+
+/// The searches of one heap and the last "no". All-zero when new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// What they were like.
+    pub made: Searches,
     /// The smallest size that the last "no" was about, and the heap then.
     no: Option<(usize, Signature)>,
 }
@@ -65,7 +91,7 @@ pub struct Search {
 impl Search {
     /// No searches yet.
     pub const fn new() -> Self {
-        Self { histogram: Histogram::new(), remembered: 0, no: None }
+        Self { made: Searches { histogram: Histogram::new(), remembered: 0 }, no: None }
     }
 
     /// Whether the heap at `heap` has a free block of at least `bytes` (with header). To be asked under its lock.
@@ -79,7 +105,7 @@ impl Search {
             free_size: tags.control(V::LAYOUT.free_size),
         };
         if self.no.is_some_and(|(least, then)| bytes >= least && then.still_no(&signature)) {
-            self.remembered = self.remembered.wrapping_add(1);
+            self.made.remembered = self.made.remembered.wrapping_add(1);
             return false;
         }
         let mut found = false;
@@ -87,7 +113,7 @@ impl Search {
             found = size >= bytes;
             found
         });
-        self.histogram.record(steps);
+        self.made.histogram.record(steps);
         if !found {
             self.no = Some((bytes, signature));
         }

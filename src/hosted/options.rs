@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use rtems_ioc::net::settings::{PORT_REMEDY, dotted, is_client_port};
+use rtems_ioc::os::hosted::allocator;
 use rtems_ioc::pool::Policy;
 
 use super::diagnosis::{RtexOptions, SpyOptions};
@@ -76,6 +77,9 @@ pub struct ServeOptions {
     /// How the pool answers whether there is room: tracker, always, walk or largest-walk
     #[arg(long, value_name = "POLICY", default_value_t = Policy::Tracker)]
     pub pool_policy: Policy,
+    /// Bytes that have to be left after a request, or with k, M, G
+    #[arg(long, value_name = "SIZE", default_value = "50000", value_parser = reserve)]
+    pub reserve: usize,
     /// Leave so many free blocks in the heap before serving, as it looks after some weeks
     #[arg(long, value_name = "FREE_BLOCKS", default_value_t = 0)]
     pub fragment: usize,
@@ -119,19 +123,29 @@ fn echo_port(text: &str) -> Result<u16, String> {
     }
 }
 
-/// A number of bytes with an optional k, M or G (of 1024).
+/// The size of the pool.
 fn size(text: &str) -> Result<usize, String> {
-    let remedy = || "give bytes from 1M to 4G, like 67108864 or 64M".to_owned();
+    let allowed = allocator::MINIMUM_POOL..=allocator::MAXIMUM_POOL;
+    bytes(text)
+        .filter(|bytes| allowed.contains(bytes))
+        .ok_or_else(|| "give bytes from 1M to 4G, like 67108864 or 64M".to_owned())
+}
+
+fn reserve(text: &str) -> Result<usize, String> {
+    bytes(text).ok_or_else(|| "give bytes, like 50000 or 1M".to_owned())
+}
+
+/// A number of bytes with an optional k, M or G (of 1024).
+fn bytes(text: &str) -> Option<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "" => 1,
         "k" | "K" | "KiB" => 1 << 10,
         "m" | "M" | "MiB" => 1 << 20,
         "g" | "G" | "GiB" => 1 << 30,
-        _ => return Err(remedy()),
+        _ => return None,
     };
-    let number: usize = digits.parse().map_err(|_| remedy())?;
-    number.checked_mul(factor).filter(|bytes| (1 << 20..=4 << 30).contains(bytes)).ok_or_else(remedy)
+    digits.parse::<usize>().ok()?.checked_mul(factor)
 }
 
 #[cfg(test)]
@@ -160,6 +174,8 @@ mod tests {
         for bad in ["", "M", "64X", "-1", "1", "5G", "99999999999999999999G"] {
             assert!(size(bad).is_err(), "{bad}");
         }
+        assert_eq!((reserve("0"), reserve("50000"), reserve("1M")), (Ok(0), Ok(50_000), Ok(1 << 20)));
+        assert!(reserve("much").is_err());
     }
 
     #[test]

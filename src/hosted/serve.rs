@@ -78,6 +78,7 @@ pub fn run(options: &ServeOptions) -> Result<(), Failure> {
 fn prepare_pool(options: &ServeOptions) -> Result<(), Failure> {
     allocator::set_pool(options.pool).map_err(|error| Failure::new(format_args!("--pool: {error}")))?;
     pool::pool().set_policy(options.pool_policy);
+    pool::pool().set_reserve(options.reserve);
     let free = options.fragment;
     if free == 0 {
         return Ok(());

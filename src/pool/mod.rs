@@ -113,6 +113,11 @@ impl Pool {
         self.source().map(Source::snapshot)
     }
 
+    /// The searches made because nothing was published, `None` without a heap. Takes the heap's lock.
+    pub fn searches(&self) -> Option<crate::heap::tier_b::Searches> {
+        self.source().map(Source::searches)
+    }
+
     /// Totals by a walk over every block, `None` without a heap. Takes the heap's lock for as long as that lasts.
     pub fn walk(&self) -> Option<crate::heap::walk::Totals> {
         self.source().map(Source::walk)

@@ -5,7 +5,8 @@ use core::fmt;
 
 use super::pool;
 
-/// The state of the heap; `walk` compares it with a walk over every block.
+/// The state of the heap; `walk` compares it with a walk over every block, and shows the searches of tier B if the answers
+/// are its.
 pub fn write(walk: bool, out: &mut dyn fmt::Write) -> fmt::Result {
     let pool = pool();
     let Some(heap) = pool.snapshot() else {
@@ -34,6 +35,9 @@ pub fn write(walk: bool, out: &mut dyn fmt::Write) -> fmt::Result {
     )?;
     if !walk {
         return Ok(());
+    }
+    if let Some(searches) = pool.searches().filter(|_| heap.tracked == 0) {
+        writeln!(out, "tier B          {searches}")?;
     }
     let Some(found) = pool.walk() else { return Ok(()) };
     let agrees = found.free_bytes == heap.free_bytes && found.free_blocks == heap.free_blocks;

@@ -2,6 +2,7 @@
 //! The heap behind the pool: what `os/` supplies for questions that the published bound does not answer.
 
 use crate::heap::Snapshot;
+use crate::heap::tier_b::Searches;
 use crate::heap::walk::Totals;
 
 /// A heap that can be asked. Every method takes the heap's lock; all sizes are those of blocks, with their header.
@@ -14,6 +15,9 @@ pub trait Source: Sync {
 
     /// The state of the heap.
     fn snapshot(&self) -> Snapshot;
+
+    /// The searches made because nothing was published: tier B's.
+    fn searches(&self) -> Searches;
 
     /// Totals by a walk over every block: the work of `malloc_info()`.
     fn walk(&self) -> Totals;

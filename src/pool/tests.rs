@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::boxed::Box;
 
 use super::*;
+use crate::heap::tier_b::Searches;
 use crate::heap::walk::Totals;
 
 /// 100 kB free in blocks of at most 60 kB; counts the questions.
@@ -22,6 +23,9 @@ impl Source for Played {
     }
     fn snapshot(&self) -> Snapshot {
         Snapshot { free_bytes: 100_000, ..Snapshot::default() }
+    }
+    fn searches(&self) -> Searches {
+        Searches::default()
     }
     fn walk(&self) -> Totals {
         Totals { free_bytes: 100_000, ..Totals::default() }

@@ -12,6 +12,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::heap::layout::FACTS;
+use crate::heap::tier_b::Searches;
 use crate::heap::walk::{self, Totals};
 use crate::heap::{Configured, FreeNote, ResizeNote, Snapshot, Version, Watch};
 use crate::os::raw_memory::RawMemory;
@@ -235,6 +236,10 @@ impl Source for CHeap {
     fn snapshot(&self) -> Snapshot {
         self.with(|watch, memory, heap| watch.snapshot(memory, heap))
             .unwrap_or_else(|| Snapshot { largest_lower_bound: by_the_c_library(), ..Snapshot::default() })
+    }
+
+    fn searches(&self) -> Searches {
+        self.with(|watch, _, _| watch.search.made.clone()).unwrap_or_default()
     }
 
     fn walk(&self) -> Totals {

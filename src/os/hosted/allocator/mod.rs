@@ -15,6 +15,7 @@ use core::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::heap::model::{Heap, ResizeStatus};
+use crate::heap::tier_b::Searches;
 use crate::heap::walk::{self, Totals};
 use crate::heap::{Native, Snapshot, Watch};
 use crate::os::raw_memory::RawMemory;
@@ -195,6 +196,10 @@ impl Source for ModelHeap {
 
     fn snapshot(&self) -> Snapshot {
         self.with(|watch, memory, heap| watch.snapshot(memory, heap)).unwrap_or_default()
+    }
+
+    fn searches(&self) -> Searches {
+        self.with(|watch, _, _| watch.search.made.clone()).unwrap_or_default()
     }
 
     fn walk(&self) -> Totals {
