@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! A provider of doubles named "n0", "n1", ..., as small as one can be: what is measured over it is the server.
 
+#[path = "../hosted/support/message.rs"]
+#[allow(dead_code)] // Each program uses its own part.
+mod message;
+
+pub use message::bytes as message;
+
 use rtems_ioc::ca::{
     Access, AdmitAll, Change, ChannelInfo, CircuitId, Client, Config, Peer, Provider, PutOutcome, PvError,
     PvId, Server,
@@ -86,24 +92,10 @@ impl Provider for Numbers {
     fn watched(&mut self, _pv: PvId, _watched: bool) {}
 }
 
-/// One message: standard header and payload.
-pub fn message(command: u16, data_type: u16, count: u16, p1: u32, p2: u32, payload: &[u8]) -> Vec<u8> {
-    let padded = payload.len().next_multiple_of(8);
-    let mut bytes = Vec::new();
-    for field in [command, padded as u16, data_type, count] {
-        bytes.extend_from_slice(&field.to_be_bytes());
-    }
-    bytes.extend_from_slice(&p1.to_be_bytes());
-    bytes.extend_from_slice(&p2.to_be_bytes());
-    bytes.extend_from_slice(payload);
-    bytes.resize(16 + padded, 0);
-    bytes
-}
-
 /// A server with one client that reads everything at once.
-pub struct Bench {
+pub struct Bench<P: Provider = Numbers> {
     /// The server.
-    pub server: Server<Numbers>,
+    pub server: Server<P>,
     /// The client's circuit.
     pub circuit: CircuitId,
     /// Bytes that the client has received.
@@ -115,7 +107,19 @@ pub struct Bench {
 impl Bench {
     /// Serves so many numbers.
     pub fn new(numbers: usize) -> Self {
-        let mut server = Server::new(Config::DEFAULT, Numbers::new(numbers));
+        Self::serving(Numbers::new(numbers))
+    }
+
+    /// Creates a channel to number `index`; returns its server id.
+    pub fn create(&mut self, index: usize) -> u32 {
+        self.create_by_name(&format!("n{index}"))
+    }
+}
+
+impl<P: Provider> Bench<P> {
+    /// Serves these.
+    pub fn serving(provider: P) -> Self {
+        let mut server = Server::new(Config::DEFAULT, provider);
         let circuit =
             server.accept(Peer { address: 0x7f00_0001, port: 1 }, &AdmitAll, 0).expect("first client");
         let mut bench = Bench { server, circuit, received: 0, last: Vec::with_capacity(64 << 10) };
@@ -156,10 +160,9 @@ impl Bench {
         self.drain();
     }
 
-    /// Creates a channel to number `index`; returns its server id.
-    pub fn create(&mut self, index: usize) -> u32 {
-        let mut name = format!("n{index}").into_bytes();
-        name.push(0);
+    /// Creates a channel; returns its server id.
+    pub fn create_by_name(&mut self, name: &str) -> u32 {
+        let name = message::name_payload(name);
         let request = message(18, 0, 0, 7, 13, &name);
         let room = self.server.receive_buffer(self.circuit);
         room[..request.len()].copy_from_slice(&request);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! What the Channel Access server asks of the heap: bytes per circuit, channel and monitor, and nothing per message.
 //!
-//! One test, because the counting allocator is the whole program's.
+//! One test, because the counting allocator is the whole program's: nothing else may run meanwhile.
 
 #[path = "../bench/numbers.rs"]
 mod numbers;
@@ -53,6 +53,43 @@ const COUNT: usize = 10_000;
 
 #[test]
 fn memory_per_thing_and_none_per_message() {
+    numbers_cost_memory_by_thing_and_not_by_message();
+    #[cfg(feature = "hosted")]
+    a_status_is_read_without_allocating();
+}
+
+/// Every status PV, from this very system, as fast as a client may ask.
+#[cfg(feature = "hosted")]
+fn a_status_is_read_without_allocating() {
+    use rtems_ioc::net::provider::Served;
+    use rtems_ioc::net::status::Status;
+    use rtems_ioc::os::hosted::Hosted;
+    use rtems_ioc::pv::Database;
+
+    let source = Status::new(Hosted);
+    let mut database = Database::new();
+    database.add_status(b"s", &source).expect("a new name");
+    let mut names = Vec::new();
+    for index in 0..database.len() {
+        database.name(index, |name| names.push(String::from_utf8_lossy(name).into_owned()));
+    }
+    assert!(
+        ["s:FD_CNT", "s:FD_FREE", "s:UPTIME"].iter().all(|wanted| names.iter().any(|name| name == wanted))
+    );
+    let mut bench = Bench::serving(Served { database, source });
+    let sids: Vec<u32> = names.iter().map(|name| bench.create_by_name(name)).collect();
+    // As text, which each of them is or becomes, alone, with its status and with its time.
+    let all: Vec<Vec<u8>> =
+        sids.iter().flat_map(|&sid| [0, 7, 14].map(|kind| message(15, kind, 1, sid, 3, &[]))).collect();
+    let made = calls(|| all.iter().for_each(|request| bench.send(request)));
+    assert_eq!(bench.server.statistics().reads as usize, all.len());
+    assert_eq!(bench.server.statistics().errors, 0);
+    assert_eq!(made, 0, "a status is not to allocate when it is read");
+    let mut source = Status::new(Hosted);
+    assert_eq!(calls(|| source.tick()), 0, "nor once a second");
+}
+
+fn numbers_cost_memory_by_thing_and_not_by_message() {
     let mut bench = Bench::new(COUNT);
 
     let mut more = Vec::with_capacity(100);

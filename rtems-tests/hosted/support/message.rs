@@ -129,6 +129,11 @@ impl Message {
     }
 }
 
+/// A whole message as sent.
+pub fn bytes(command: u16, kind: u16, count: u32, p1: u32, p2: u32, payload: &[u8]) -> Vec<u8> {
+    Message::new(command, kind, count, p1, p2, payload).bytes()
+}
+
 /// A name as payload: terminated and padded.
 pub fn name_payload(name: &str) -> Vec<u8> {
     let mut payload = name.as_bytes().to_vec();
