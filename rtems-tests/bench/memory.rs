@@ -7,11 +7,15 @@
 mod support;
 
 mod report;
+mod servers;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
+use report::Limits;
 use serde_json::json;
+use servers::NAME;
 use support::circuit::Circuit;
 use support::message::command;
 use support::procfs::resident_bytes;
@@ -35,7 +39,11 @@ struct Options {
     bench: bool,
 }
 
-const NAME: &str = "ioc:catime";
+/// The most bytes of our pool that each may take.
+const CHANNEL_LIMIT: f64 = 150.0;
+const MONITOR_LIMIT: f64 = 200.0;
+const CIRCUIT_LIMIT: f64 = 48.0 * 1024.0;
+
 const DOUBLE: u16 = 6;
 const VALUE: u16 = 1;
 
@@ -141,14 +149,11 @@ fn measure(server: &Server, name: &'static str, options: &Options) -> Result<Cos
     })
 }
 
-/// softIoc locks all its memory when it may, which would count untouched stacks: it is not allowed to.
-fn rsrv(clients: &Clients) -> Result<Server, String> {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("memory.db");
-    std::fs::write(&path, format!("record(ao, \"{NAME}\") {{ }}\n")).map_err(|error| error.to_string())?;
-    Server::rsrv_unlocked(clients, &path, NAME)
+fn main() -> ExitCode {
+    report::close(run())
 }
 
-fn main() -> Result<(), String> {
+fn run() -> Result<Limits, String> {
     let options = Options::parse();
     let clients = Clients::prepare()?;
     let circumstances = report::circumstances();
@@ -158,8 +163,8 @@ fn main() -> Result<(), String> {
         options.channels, options.circuits
     );
     let costs = [
-        measure(&Server::ours(&["--name", "ioc"], NAME)?, "ours", &options)?,
-        measure(&rsrv(&clients)?, "rsrv", &options)?,
+        measure(&servers::ours()?, "ours", &options)?,
+        measure(&servers::rsrv_unlocked(&clients)?, "rsrv", &options)?,
     ];
     let pool = |cost: Use| cost.pool.map_or("-".to_owned(), |bytes| format!("{bytes:.0}"));
     let rows: Vec<_> = costs
@@ -186,5 +191,13 @@ fn main() -> Result<(), String> {
             .collect();
         report::write_json(file, &json!({"circumstances": circumstances, "costs": all}))?;
     }
-    Ok(())
+    let mut limits = Limits::default();
+    for (what, cost, limit) in [
+        ("bytes per channel, ours", costs[0].channel, CHANNEL_LIMIT),
+        ("bytes per monitor, ours", costs[0].monitor, MONITOR_LIMIT),
+        ("bytes per circuit, ours", costs[0].circuit, CIRCUIT_LIMIT),
+    ] {
+        limits.at_most(what, cost.pool.unwrap_or(f64::NAN), limit);
+    }
+    Ok(limits)
 }

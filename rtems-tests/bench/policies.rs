@@ -4,20 +4,23 @@
 //! Instructions per search are counted by callgrind: searches answered minus the same program without them, so that the
 //! figure does not depend on the machine's load. catime's own rows by policy stand beside it.
 //!
-//! `cargo bench --bench policies -- [--fragment BLOCKS] [--runs N] [--json FILE]`
+//! `cargo bench --bench policies -- [--fragment BLOCKS] [--runs N] [--no-catime] [--beside POLICY...] [--json FILE]`
 
 #[path = "../hosted/support/mod.rs"]
 mod support;
 
 mod report;
+mod servers;
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
-use report::{figure, median};
+use report::{Limits, figure, median};
 use rustix::process::Signal;
 use serde_json::json;
+use servers::NAME;
 use support::catime;
 use support::deadline::LONG_PATIENCE;
 use support::message::{self, Message, command};
@@ -39,6 +42,9 @@ struct Options {
     /// Count instructions only.
     #[arg(long)]
     no_catime: bool,
+    /// Policies beside `always` and `tracker`.
+    #[arg(long, default_values_t = ["largest-walk".to_owned(), "walk".to_owned()], num_args = 0..)]
+    beside: Vec<String>,
     /// Also write the figures as JSON (`-`: to standard output).
     #[arg(long)]
     json: Option<PathBuf>,
@@ -52,7 +58,8 @@ struct Options {
 const POLICIES: &[(&str, u32)] =
     &[("always", 20_000), ("tracker", 20_000), ("largest-walk", 800), ("walk", 400)];
 
-const BASE: &str = "ioc:catime";
+/// Instructions per search with the tracker, in parts of those without a question.
+const TRACKER_LIMIT: f64 = 1.03;
 
 /// Names per datagram: what fits in libca's 1024 bytes.
 const BATCH: u32 = 24;
@@ -66,7 +73,7 @@ fn search(port: u16, count: u32) -> Result<(), String> {
     let mut next = 0;
     while next < count {
         let end = (next + BATCH).min(count);
-        let names: Vec<_> = (next..end).map(|number| format!("{BASE}{:06}", number % 10_000)).collect();
+        let names: Vec<_> = (next..end).map(|number| format!("{NAME}{:06}", number % 10_000)).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         socket.send(&message::search_datagram(next, next, &names)).map_err(text)?;
         let mut answered = 0;
@@ -90,7 +97,7 @@ fn instructions(policy: &str, fragment: &str, searches: u32) -> Result<f64, Stri
     let out = format!("--callgrind-out-file={}", file.display());
     let wrapper = ["valgrind", "--tool=callgrind", &out];
     let options = ["--name", "ioc", "--pool-policy", policy, "--fragment", fragment];
-    let server = Server::wrapped(&wrapper, &options, BASE)?;
+    let server = Server::wrapped(&wrapper, &options, NAME)?;
     search(server.site.port, searches)?;
     let Server { process, .. } = server;
     process.signal(Signal::INT)?;
@@ -113,23 +120,30 @@ fn catime_row(
     channels: u32,
     runs: usize,
 ) -> Result<(Vec<f64>, (f64, f64)), String> {
-    let server = Server::ours(&["--name", "ioc", "--pool-policy", policy, "--fragment", fragment], BASE)?;
+    let server = Server::ours(&["--name", "ioc", "--pool-policy", policy, "--fragment", fragment], NAME)?;
     let reports: Result<Vec<_>, _> =
-        (0..runs).map(|_| catime::run(clients, &server, BASE, channels, true)).collect();
+        (0..runs).map(|_| catime::run(clients, &server, NAME, channels, true)).collect();
     let reports = reports?;
     let pick = |name: &str| median(&reports.iter().map(|report| report.rows[name]).collect::<Vec<_>>());
-    let tries =
-        |part: fn(&(f64, f64)) -> f64| median(&reports.iter().map(|r| part(&r.tries)).collect::<Vec<_>>());
-    Ok((ROWS.iter().map(|name| pick(name)).collect(), (tries(|t| t.0), tries(|t| t.1))))
+    let mean = median(&reports.iter().map(|report| report.tries.0).collect::<Vec<_>>());
+    let most = reports.iter().map(|report| report.tries.1).fold(0.0, f64::max);
+    Ok((ROWS.iter().map(|name| pick(name)).collect(), (mean, most)))
 }
 
-fn main() -> Result<(), String> {
+fn main() -> ExitCode {
+    report::close(run())
+}
+
+fn run() -> Result<Limits, String> {
     let options = Options::parse();
+    let wanted =
+        |policy: &str| ["always", "tracker"].contains(&policy) || options.beside.iter().any(|p| p == policy);
+    let policies: Vec<_> = POLICIES.iter().copied().filter(|&(policy, _)| wanted(policy)).collect();
     let circumstances = report::circumstances();
     let fragment = options.fragment.to_string();
     println!("{circumstances}; heap with --fragment {fragment}\n");
     let mut costs = Vec::new();
-    for &(policy, searches) in POLICIES {
+    for &(policy, searches) in &policies {
         let base = instructions(policy, &fragment, 0)?;
         costs.push((policy, (instructions(policy, &fragment, searches)? - base) / f64::from(searches)));
     }
@@ -143,7 +157,7 @@ fn main() -> Result<(), String> {
     if !options.no_catime {
         let clients = Clients::prepare()?;
         for &channels in &options.channels {
-            for &(policy, _) in POLICIES {
+            for &(policy, _) in &policies {
                 let (row, tries) = catime_row(&clients, policy, &fragment, channels, options.runs)?;
                 catime_rows.push((channels, policy, row, tries));
             }
@@ -157,7 +171,7 @@ fn main() -> Result<(), String> {
                 cells
             })
             .collect();
-        println!("\ncatime {BASE} N append, us per operation, median of {} runs\n", options.runs);
+        println!("\ncatime {NAME} N append, us per operation, median of {} runs\n", options.runs);
         let head = ["policy", "search", "pend", "async put", "async get", "sync get", "search tries (max)"];
         print!("{}", report::table(&head, &rows));
     }
@@ -177,5 +191,8 @@ fn main() -> Result<(), String> {
             &json!({"circumstances": circumstances, "instructions": costs, "catime": rows}),
         )?;
     }
-    Ok(())
+    let mut limits = Limits::default();
+    let tracker = costs.iter().find(|&&(policy, _)| policy == "tracker").map_or(f64::NAN, |cost| cost.1);
+    limits.at_most("instructions per search, tracker / always", tracker / always, TRACKER_LIMIT);
+    Ok(limits)
 }

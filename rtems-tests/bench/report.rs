@@ -3,6 +3,7 @@
 #![allow(dead_code)] // Each bench uses its own part.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 /// How often the pairs are drawn anew for a bound.
 const RESAMPLES: usize = 10_000;
@@ -128,4 +129,45 @@ pub fn circumstances() -> String {
         release.trim(),
         load.split_whitespace().next().unwrap_or_default()
     )
+}
+
+/// What the package promises, held against what was measured.
+#[derive(Default)]
+pub struct Limits {
+    lines: Vec<String>,
+    passed: usize,
+}
+
+impl Limits {
+    /// A figure that is to be at most so large.
+    pub fn at_most(&mut self, what: &str, value: f64, limit: f64) {
+        let holds = value <= limit;
+        self.passed += usize::from(!holds);
+        let verdict = if holds { "" } else { ", DOES NOT HOLD" };
+        self.lines.push(format!("  {what}: {} of at most {}{verdict}\n", figure(value), figure(limit)));
+    }
+}
+
+/// The end of a bench: the limits and whether they hold, in one closing line; the exit code is 1 if they do not, or if
+/// nothing could be measured.
+pub fn close(result: Result<Limits, String>) -> ExitCode {
+    match result {
+        Ok(Limits { lines, passed }) => {
+            print!("\nLimits of the package:\n{}", lines.concat());
+            match passed {
+                0 => {
+                    println!("limits: all {} hold", lines.len());
+                    ExitCode::SUCCESS
+                }
+                _ => {
+                    println!("limits: {passed} of {} DO NOT HOLD", lines.len());
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        Err(text) => {
+            eprintln!("not measured: {text}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -7,13 +7,16 @@
 mod support;
 
 mod report;
+mod servers;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::Parser;
-use report::{figure, median, ratio, spread};
+use report::{Limits, figure, median, ratio, spread};
 use serde_json::json;
+use servers::NAME;
 use support::catime::{self, Report};
 use support::procfs::cpu_seconds;
 use support::python::Clients;
@@ -39,7 +42,12 @@ struct Options {
     bench: bool,
 }
 
-const BASE: &str = "ioc:catime";
+/// Our server's CPU time over all runs of a kind, in parts of rsrv's.
+const CPU_LIMIT: f64 = 1.0;
+/// The 95 % lower bound of each row's ratio to rsrv's.
+const RATIO_LIMIT: f64 = 1.10;
+/// Searches until a channel is found.
+const TRIES_LIMIT: f64 = 1.0;
 
 /// One run of catime.
 struct Run {
@@ -54,28 +62,15 @@ struct Comparison {
     pairs: Vec<(Run, Run)>,
 }
 
-/// Records for softIoc with the names and the type of our built-in benchmark PVs.
-fn records() -> Result<PathBuf, String> {
-    let record =
-        |name: String| format!("record(ao, \"{name}\") {{ field(PREC, \"3\") field(PINI, \"YES\") }}\n");
-    let mut text = record(BASE.to_owned());
-    for number in 0..10_000 {
-        text.push_str(&record(format!("{BASE}{number:06}")));
-    }
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("catime.db");
-    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(path)
-}
-
 fn run(clients: &Clients, server: &Server, channels: u32, append: bool) -> Result<Run, String> {
     let before = cpu_seconds(server.process.id())?;
-    let report = catime::run(clients, server, BASE, channels, append)?;
+    let report = catime::run(clients, server, NAME, channels, append)?;
     Ok(Run { report, cpu: cpu_seconds(server.process.id())? - before })
 }
 
 fn compare(clients: &Clients, channels: u32, append: bool, count: usize) -> Result<Comparison, String> {
-    let ours = Server::ours(&["--name", "ioc"], BASE)?;
-    let rsrv = Server::rsrv(clients, &records()?, BASE)?;
+    let ours = servers::ours()?;
+    let rsrv = servers::rsrv(clients, true)?;
     let mut pairs = Vec::new();
     // The first pair warms both up (rsrv fills its free lists) and does not count. Who goes first changes each time.
     for number in 0..=count {
@@ -150,6 +145,18 @@ impl Comparison {
         text
     }
 
+    /// Holds it against what the package promises.
+    fn check(&self, limits: &mut Limits) {
+        let title = self.title();
+        let (ours, rsrv) = self.cpu();
+        limits.at_most(&format!("{title}: server CPU, ratio"), ours / rsrv, CPU_LIMIT);
+        limits.at_most(&format!("{title}: search tries"), self.tries().0, TRIES_LIMIT);
+        let bounds = catime::row_names().into_iter().map(|name| (ratio(&self.row(&name)).lower, name));
+        if let Some((bound, name)) = bounds.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            limits.at_most(&format!("{title}: highest lower bound of a ratio ({name})"), bound, RATIO_LIMIT);
+        }
+    }
+
     fn json(&self) -> serde_json::Value {
         let side = |run: &Run| json!({"rows": run.report.rows, "tries": run.report.tries, "cpu": run.cpu});
         let ratios: serde_json::Map<_, _> = catime::row_names()
@@ -184,7 +191,11 @@ fn published(comparisons: &[Comparison]) -> String {
     report::table(&head, &rows)
 }
 
-fn main() -> Result<(), String> {
+fn main() -> ExitCode {
+    report::close(measure())
+}
+
+fn measure() -> Result<Limits, String> {
     let options = Options::parse();
     let clients = Clients::prepare()?;
     let circumstances = report::circumstances();
@@ -205,5 +216,7 @@ fn main() -> Result<(), String> {
         let all: Vec<_> = comparisons.iter().map(Comparison::json).collect();
         report::write_json(file, &json!({"circumstances": circumstances, "comparisons": all}))?;
     }
-    Ok(())
+    let mut limits = Limits::default();
+    comparisons.iter().for_each(|comparison| comparison.check(&mut limits));
+    Ok(limits)
 }

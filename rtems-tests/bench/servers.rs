@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//! The two servers that are compared: ours, and EPICS's own (rsrv, in softIoc) with records of the same names and type.
+#![allow(dead_code)] // Each bench uses its own part.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::support::python::Clients;
+use crate::support::server::Server;
+
+/// A benchmark PV of both.
+pub const NAME: &str = "ioc:catime";
+
+/// How many more there are, numbered, where catime is to have a record for each channel.
+pub const FAMILY: u32 = 10_000;
+
+/// Our server.
+///
+/// # Errors
+/// If it does not come up.
+pub fn ours() -> Result<Server, String> {
+    Server::ours(&["--name", "ioc"], NAME)
+}
+
+/// softIoc with [`NAME`] and, if `family`, the numbered records.
+///
+/// # Errors
+/// If it does not come up.
+pub fn rsrv(clients: &Clients, family: bool) -> Result<Server, String> {
+    Server::rsrv(clients, &records(family)?, NAME)
+}
+
+/// As [`rsrv`] with one record, but not allowed to lock its memory, which would count untouched stacks as used.
+///
+/// # Errors
+/// If it does not come up.
+pub fn rsrv_unlocked(clients: &Clients) -> Result<Server, String> {
+    Server::rsrv_unlocked(clients, &records(false)?, NAME)
+}
+
+fn records(family: bool) -> Result<PathBuf, String> {
+    let mut text = String::new();
+    let mut record = |name: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "record(ao, \"{name}\") {{ field(PREC, \"3\") field(PINI, \"YES\") }}");
+    };
+    record(NAME);
+    for number in 0..if family { FAMILY } else { 0 } {
+        record(&format!("{NAME}{number:06}"));
+    }
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("rsrv-{}.db", std::process::id()));
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(path)
+}
