@@ -76,7 +76,7 @@ fn a_status_is_read_without_allocating() {
     assert!(
         ["s:FD_CNT", "s:FD_FREE", "s:UPTIME"].iter().all(|wanted| names.iter().any(|name| name == wanted))
     );
-    let mut bench = Bench::serving(Served { database, source });
+    let mut bench = Bench::serving(Served::new(database, source, 0));
     let sids: Vec<u32> = names.iter().map(|name| bench.create_by_name(name)).collect();
     // As text, which each of them is or becomes, alone, with its status and with its time.
     let all: Vec<Vec<u8>> =
