@@ -145,6 +145,13 @@ mod tests {
     }
 
     proptest! {
+        // Miri has no current directory to keep failures in, and all the time in the world.
+        #![proptest_config(ProptestConfig {
+            cases: if cfg!(miri) { 4 } else { 256 },
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
         #[test]
         fn a_class_is_at_most_one_part_in_32_wide(size in 32usize..) {
             let lower = Index::lower_bound(Index::class_of(size));
