@@ -40,6 +40,18 @@ def run_gates(arguments):
         raise BuildError("a gate is shut: see above")
 
 
+def check_signatures(target, features, target_dir):
+    """The gate on functions at the C boundary: our own, and what bindgen made of the installed headers."""
+    sources = [*ROOT.glob("src/**/*.rs"), *ROOT.glob("rtems-sys/src/*.rs")]
+    if "rtems" in features:
+        made = pathlib.Path(target_dir, target_name(target), "board", "build").glob("rtems-sys-*/out/bindings.rs")
+        newest = sorted(made, key=lambda path: path.stat().st_mtime)[-1:]
+        if not newest:
+            raise BuildError(f"{target}: no bindings under {target_dir}: the gate on their signatures cannot look at them")
+        sources += newest
+    run_gates(["sources", *sources])
+
+
 def check_rust_src():
     """core and alloc are built from source: the toolchain must have it."""
     try:
@@ -91,6 +103,7 @@ def build(target, features, output, target_dir, environment=None, quiet=True):
         if done.returncode:
             raise BuildError(f"cargo failed for {target} with features {','.join(features)}")
         shutil.copy(built, output)
+        check_signatures(target, features, target_dir)
 
 
 def main(arguments):

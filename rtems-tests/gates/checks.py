@@ -9,6 +9,7 @@
 | returns   | structs returned by value over the C boundary: rustc and GCC disagree below 9 bytes on PowerPC     |
 | hooks     | malloc, lock, print or panic within reach of a wrapped heap function: deadlock or endless recursion |
 | marker    | an archive or image in which the hooks are absent                                                  |
+| bypass    | an image with a call that goes round a hook: linked without one of the --wrap flags                |
 | limits    | an image that the board's firmware or link map cannot take                                         |
 """
 
@@ -110,6 +111,7 @@ _SIGNATURE = re.compile(
     r"extern\s+\"C\"\s+fn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*(?:where[^{]*)?[{;]", re.S
 )
 _DECLARED = re.compile(r"\bfn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*;", re.S)
+_POINTER = re.compile(r"extern\s+\"C\"\s+fn\s*\((?:[^()]|\([^()]*\))*\)\s*->\s*([^,;>={)]+)", re.S)
 _EXTERN_BLOCK = re.compile(r"extern\s+\"C\"\s*\{(.*?)\n\s*\}", re.S)
 _ALIAS = re.compile(r"\btype\s+(\w+)\s*=\s*([^;]+);")
 
@@ -125,6 +127,7 @@ def returns(sources):
         functions = _SIGNATURE.findall(text)
         for block in _EXTERN_BLOCK.findall(text):
             functions += _DECLARED.findall(block)
+        functions += [("a function pointer", "", result) for result in _POINTER.findall(text)]
         for name, _arguments, result in functions:
             meaning = result.strip()
             for _ in range(8):
@@ -140,7 +143,7 @@ FORBIDDEN = re.compile(
     r"^(?:malloc|calloc|realloc|free|posix_memalign|memalign|rtems_memalign|aligned_alloc|abort"
     r"|printk|printf|vprintf|fprintf|snprintf|puts|putk|rtems_fatal.*|rtems_panic"
     r"|_RTEMS_Lock_allocator|_RTEMS_Unlock_allocator|_API_Mutex_Lock|_Mutex_.*|rtems_semaphore_.*|pthread_mutex_.*"
-    r"|.*_4core9panicking.*|.*_4core3fmt.*|.*rust_begin_unwind.*|.*___rust_(?:alloc|dealloc|realloc).*)$"
+    r"|.*4core9panicking.*|.*4core3fmt.*|.*rust_begin_unwind.*|.*___rust_(?:alloc|dealloc|realloc).*)$"
 )
 
 
@@ -208,6 +211,47 @@ def marker(objects, names):
     """Names that must be defined, so that the hooks are known to be there."""
     defined = {symbol.name for found in objects for symbol in found.symbols if symbol.section}
     return [f"{name} is not defined: the heap hooks are not in this file" for name in names if name not in defined]
+
+
+def branches(found):
+    """(address, target) of every direct branch in an image's code: PowerPC, and Thumb as RTEMS is compiled for ARM."""
+    for section in found.sections:
+        if not section.executable:
+            continue
+        data, address = section.data, section.address
+        if found.machine == elf.EM_PPC:
+            for at, word in enumerate(struct.unpack(f"{found.order}{len(data) // 4}I", data[: len(data) & ~3])):
+                if word >> 26 == 18:
+                    here = address + 4 * at
+                    distance = ((word & 0x03FFFFFC) ^ 0x02000000) - 0x02000000
+                    yield here, distance if word & 2 else here + distance
+        elif found.machine == elf.EM_ARM:
+            halves = struct.unpack(f"{found.order}{len(data) // 2}H", data[: len(data) & ~1])
+            for at, (first, second) in enumerate(zip(halves, halves[1:])):
+                if first & 0xF800 == 0xF000 and second & 0x9000 == 0x9000:
+                    sign = first >> 10 & 1
+                    high = ~((second >> 13 & 1) ^ sign) & 1, ~((second >> 11 & 1) ^ sign) & 1
+                    distance = high[0] << 23 | high[1] << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1
+                    yield address + 2 * at, address + 2 * at + 4 + distance - (sign << 24)
+
+
+def bypass(objects, names, on_purpose=()):
+    """Calls in an image that reach a heap function other than through its wrapper, or `on_purpose` from these callers."""
+    wrong = []
+    for found in objects:
+        functions = [s for s in found.symbols if s.type == elf.STT_FUNC and s.section]
+        real = {s.value & ~1: s.name for s in functions if s.name in names}
+        wrappers = [(s.value & ~1, s.size) for s in functions if s.name.removeprefix("__wrap_") in names and s.name not in names]
+        for place, target in branches(found):
+            if target in real and not any(start <= place < start + size for start, size in wrappers):
+                callers = [s.name for s in functions if s.value & ~1 <= place < (s.value & ~1) + s.size] or [hex(place)]
+                if callers[0] in on_purpose:
+                    continue
+                wrong.append(
+                    f"{found.name}: {callers[0]} calls {real[target]} past its hook: "
+                    f"linked without --wrap={real[target]}"
+                )
+    return wrong
 
 
 def limits(objects, maximum):

@@ -77,6 +77,30 @@ class CompiledFaults(unittest.TestCase):
         self.assertEqual(checks.marker(self.objects("int present;"), ["present"]), [])
         self.assertTrue(checks.marker(self.objects("extern int present; int *p = &present;"), ["present"]))
 
+    def image(self, *flags):
+        """Links a caller of _Heap_Free with its wrapper, as an image of ours is."""
+        sources = {
+            "caller.c": "extern int _Heap_Free(void *); int start(void *p) { return _Heap_Free(p) + 1; }",
+            "real.c": "int _Heap_Free(void *p) { return *(int *) p; }",
+            "wrap.c": "extern int __real__Heap_Free(void *);"
+            " int __wrap__Heap_Free(void *p) { return __real__Heap_Free(p) + 2; }",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in sources.items():
+                pathlib.Path(folder, name).write_text(text)
+            options = ["-O1", "-nostdlib", "-static", "-fno-pic", "-Wl,-e,start", "-Wl,--defsym=__real__Heap_Free=_Heap_Free"]
+            linked = pathlib.Path(folder, "image")
+            subprocess.run([*compiler(), *options, *flags, "-o", linked, *sources], cwd=folder, check=True)
+            return elf.read(linked)
+
+    @unittest.skipIf(compiler() and compiler()[0] == "clang", "clang alone links nothing for PowerPC")
+    def test_bypass(self):
+        self.assertEqual(checks.bypass(self.image("-Wl,--wrap=_Heap_Free"), ["_Heap_Free"]), [])
+        wrong = checks.bypass(self.image(), ["_Heap_Free"])
+        self.assertEqual(len(wrong), 1, wrong)
+        self.assertIn("start calls _Heap_Free past its hook", wrong[0])
+        self.assertEqual(checks.bypass(self.image(), ["_Heap_Free"], ["start"]), [])
+
     def test_limits(self):
         objects = self.objects("char buffer[5000] = {1}; int f(void) { return 1; }")
         self.assertEqual(checks.limits(objects, 6000), [])
@@ -96,6 +120,10 @@ class ReturnedStructs(unittest.TestCase):
         self.assertTrue(checks.returns({"b": block + "pub struct div_t { a: i32 }"}))
         self.assertEqual(checks.returns({"b": block + "pub type div_t = ::cty::c_long;"}), [])
         self.assertEqual(checks.returns({"b": block.replace("div_t", "*mut div_t")}), [])
+
+    def test_function_pointer(self):
+        self.assertTrue(checks.returns({"c": 'pub type Visit = unsafe extern "C" fn(*mut u8) -> Pair;'}))
+        self.assertEqual(checks.returns({"c": 'pub type Visit = unsafe extern "C" fn(*mut u8) -> i32;'}), [])
 
 
 if __name__ == "__main__":

@@ -10,8 +10,12 @@
 #include <sys/mbuf.h>
 #include <sys/socket.h>
 
+#include <net/if.h>
+#include <net/if_var.h>
+
 #include <rtems/dhcp.h>
 #include <rtems/rtems_bsdnet.h>
+#include <rtems/rtems_bsdnet_internal.h>
 
 #include "image.h"
 #include "network.h"
@@ -50,6 +54,27 @@ static const char *interface_name(void)
   return interface.name != NULL ? interface.name : "the port with a link";
 }
 
+#ifdef RTEMS_IOC_NETWORK_MTU
+/* Every interface of the stack; net/if_var.h declares it for the stack's own files only. */
+extern struct ifnet *ifnet;
+
+/* The stack overwrites the `mtu` of its configuration with Ethernet's, and few drivers take SIOCSIFMTU. */
+static void limit_packets(void)
+{
+  rtems_bsdnet_semaphore_obtain();
+  for (struct ifnet *each = ifnet; each != NULL; each = each->if_next) {
+    if ((each->if_flags & IFF_LOOPBACK) == 0) {
+      each->if_mtu = RTEMS_IOC_NETWORK_MTU;
+    }
+  }
+  rtems_bsdnet_semaphore_release();
+}
+#else
+static void limit_packets(void)
+{
+}
+#endif
+
 int rtems_ioc_network_start(void)
 {
   const char *address = rtems_ioc_setting("ip");
@@ -78,6 +103,7 @@ int rtems_ioc_network_start(void)
     printf("rtems-ioc: %s\n", status);
     return -1;
   }
+  limit_packets();
   snprintf(status, sizeof(status), "network: %s up (%s)", interface_name(), how);
   printf("rtems-ioc: %s\n", status);
   return 0;
