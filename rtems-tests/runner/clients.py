@@ -17,7 +17,7 @@ import time
 import wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ECHO, CA = 4445, 5064
+ECHO, CA, REPEATER = 4445, 5064, 5065
 # QEMU's user network leads this address to the host's 127.0.0.1.
 GATEWAY = "10.0.2.2"
 # Seconds from 1900 to 1970.
@@ -46,6 +46,16 @@ def find_clients():
     return venv / "bin"
 
 
+def repeater_runs():
+    """Somebody has the repeater's port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(("", REPEATER))
+        except OSError:
+            return True
+    return False
+
+
 class Clients:
     """Runs the clients of EPICS against 127.0.0.1."""
 
@@ -56,12 +66,18 @@ class Clients:
         if folder is not None:
             # Otherwise the first client starts one, which keeps that client's output open.
             quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            self.repeater = subprocess.Popen([folder / "caRepeater"], env=self.environment, **quiet)
+            self.repeater = subprocess.Popen(
+                [folder / "caRepeater"], env=self.environment, start_new_session=True, **quiet
+            )
+            deadline = time.monotonic() + 30
+            while not repeater_runs() and time.monotonic() < deadline:
+                time.sleep(0.1)
 
     def close(self):
         """Ends the repeater."""
         if self.repeater is not None:
-            self.repeater.kill()
+            # It may be a script around the program, as camonitor may: end both.
+            os.killpg(self.repeater.pid, signal.SIGTERM)
             self.repeater.wait()
 
     def run(self, *command, seconds=60):
@@ -119,7 +135,6 @@ def camonitor(clients, _machine):
             time.sleep(0.3)
         time.sleep(0.7)
     finally:
-        # camonitor may be a script around the program: end both.
         os.killpg(process.pid, signal.SIGTERM)
     text = process.communicate(timeout=10)[0]
     for value in ("11", "12", "13"):

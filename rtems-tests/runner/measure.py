@@ -4,7 +4,7 @@
 
     measure.py --rtems PREFIX [--build DIR] heap|searches|sets|idle|memory arch/bsp
 
-heap, searches and sets run QEMU with -icount shift=0: one instruction takes one nanosecond of the guest's clock, so the figures
+All but memory run QEMU with -icount shift=0: one instruction takes one nanosecond of the guest's clock, so the figures
 are counts and do not depend on the load of this machine. psim counts its own way and is not measured.
 """
 
@@ -65,9 +65,9 @@ def sets(bsp, build):
 
 def idle(bsp, build):
     """Share of the processor that our tasks take when nobody asks, over 60 s of the guest."""
-    with Machine(bsp, image_of(bsp, build), host.PORTS) as machine:
-        machine.boot()
-        return machine.command("heapbench idle 60", 600) + machine.command("stackuse")
+    with Machine(bsp, image_of(bsp, build), host.PORTS, COUNTED) as machine:
+        machine.boot(600)
+        return machine.command("heapbench idle 60", 600)
 
 
 def free_bytes(machine):

@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 
 import bsps  # noqa: E402
 import clients as host  # noqa: E402
+import console_tests  # noqa: E402
 from boardlib import BuildError  # noqa: E402
 from machine import Machine, MachineError  # noqa: E402
 from report import Report  # noqa: E402
@@ -74,6 +75,11 @@ def image_of(bsp, build, name="rtems-ioc"):
     return build / bsp.variant / f"{name}.{suffix}"
 
 
+def add(report, name, fault, figures):
+    """A result: failed with its fault, or passed with its figures."""
+    report.add(name, "failed" if fault else "passed", fault or figures)
+
+
 def self_tests(machine, report, wanted, limit):
     """Every test of `selftest -l`, one by one, against its screen."""
     for name in machine.command("selftest -l").split():
@@ -87,7 +93,7 @@ def self_tests(machine, report, wanted, limit):
             continue
         difference = compare(body[0] if body else shown, screen) or log_fault(machine.stack, name, shown)
         figures = "; ".join(line[2:] for line in shown.splitlines() if line.startswith("- "))
-        report.add(name, "failed" if difference else "passed", difference or figures)
+        add(report, name, difference, figures)
 
 
 def pool_images(bsp, report, build):
@@ -141,9 +147,14 @@ def run_image(bsp, build, wanted, quick):
                 shown = machine.boot()
                 facts["booted"] = True
                 report.add("boot", "passed", " ".join(re.findall(r"network: .*", shown)).strip())
+                # psim's clock goes by its own instructions.
+                if bsp.stack != "none" and (not wanted or "clock" in wanted):
+                    add(report, "clock", *console_tests.clock(machine, shown))
                 self_tests(machine, report, wanted, bsp.config["emulator"]["time_limit"])
                 if bsp.stack != "none":
                     network_tests(machine, report, wanted, quick)
+                if not wanted or "stacks" in wanted:
+                    add(report, "stacks", *console_tests.stacks(machine))
             if not wanted or wanted & {"pool-tracker", "pool-search"}:
                 pool_images(bsp, report, build)
         except (MachineError, OSError) as why:

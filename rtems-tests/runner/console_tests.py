@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Tests of an image that are seen from its console: does its clock run right, do its tasks have stack enough."""
+
+import re
+import time
+
+# What this package's tasks are called: start and shell, both servers, SNTP.
+OWN_TASKS = {"UI1", "SHLL", "CAsr", "tcpe", "SNTP"}
+
+
+def guest_seconds(machine):
+    """Time since the guest's boot."""
+    return int(re.search(r"(\d+) us, idle", machine.command("heapbench time"))[1]) / 1e6
+
+
+def clock(machine, boot):
+    """The guest's clock keeps step with the host's: it ticks, and no faster. Returns (fault, figures).
+
+    RTEMS 6 may have started no clock on motorola_powerpc: then the image says that it did. With the option
+    CLOCK_DRIVER_USE_FAST_IDLE an idle guest's clock runs about nine times too fast, and with it every timeout.
+    """
+    guest, host = guest_seconds(machine), time.monotonic()
+    time.sleep(2)
+    rate = (guest_seconds(machine) - guest) / (time.monotonic() - host)
+    who = "the image" if "has not started the clock" in boot else "RTEMS"
+    figures = f"{rate:.2f} of the host's, started by {who}"
+    if "does not tick" in boot or rate < 0.2:
+        return f"the clock does not run: {figures}", figures
+    if rate > 2:
+        return f"too fast ({figures}): was RTEMS built with CLOCK_DRIVER_USE_FAST_IDLE?", figures
+    return None, figures
+
+
+def stacks(machine):
+    """No task of ours has ever used half of its stack, by RTEMS's stack checker. Returns (fault, figures)."""
+    used = re.findall(r"^0x\w+ (\w+) .* (\d+) +(\d+)\s*$", machine.command("stackuse"), re.M)
+    own = [(name, int(size), int(most)) for name, size, most in used if name in OWN_TASKS]
+    figures = ", ".join(f"{name} {most} of {size}" for name, size, most in own)
+    if not own:
+        return "no task of ours in the list", figures
+    tight = [name for name, size, most in own if 2 * most >= size]
+    return (f"more than half used: {', '.join(tight)} ({figures})" if tight else None), figures
