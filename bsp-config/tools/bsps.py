@@ -20,8 +20,9 @@ from boardlib import CONFIG, BuildError
 
 # Console, listeners, name searches, SNTP and a few to spare.
 OWN_DESCRIPTORS = 16
-# The legacy stack: a window of 16 kB may be held in twice as many bytes, in clusters of 2 kB with an mbuf of 128 bytes.
-CLUSTER_BYTES, WINDOW_CLUSTERS = 2048, 32768 // (2048 + 128)
+# The legacy stack: a window (16 kB unless told otherwise) may be held in twice as many bytes, in clusters of 2 kB with an
+# mbuf of 128 bytes.
+CLUSTER_BYTES, WINDOW_BYTES = 2048, 16384
 # Name searches that wait (a socket buffer of 256 kB), and the reserve of network_legacy.c four times.
 OWN_CLUSTERS = 262144 // (2048 + 128) + 4 * 32
 
@@ -140,7 +141,8 @@ class Bsp:
                 f"{self.name}: {clients} clients need {wanted} descriptors, {self.config_path.name} has "
                 f"{network['descriptors']}"
             )
-        wanted = (clients * WINDOW_CLUSTERS + OWN_CLUSTERS) * CLUSTER_BYTES
+        window = 2 * network.get("tcp_receive_bytes", WINDOW_BYTES) // (CLUSTER_BYTES + 128)
+        wanted = (clients * window + OWN_CLUSTERS) * CLUSTER_BYTES
         if self.stack == "legacy" and network["cluster_bytes"] < wanted:
             raise BuildError(
                 f"{self.name}: the windows of {clients} clients take {wanted} bytes of clusters, "

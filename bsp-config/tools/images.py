@@ -12,6 +12,8 @@ import boardlib
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
 SERVER_SOURCES = ["src/os/rtems/bell.c", "src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/files.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
+# Keeps the hooks' object in, so that the link fails when the archive lacks it.
+MARKER = "-Wl,-u,rtems_ioc_pool_hooks_present"
 # What every network stack shares.
 NETWORK_SOURCES = ["src/os/rtems/interfaces.c", "src/os/rtems/sntp.c"]
 
@@ -78,31 +80,39 @@ def build(bld, bsp, hooks):
 
     image = f"{variant}/rtems-ioc.exe"
     link = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in wrapped)]
-    # The marker keeps the hooks' object in, so that the link fails when the archive lacks it.
-    link += ["-Wl,-u,rtems_ioc_pool_hooks_present"] if hooks else []
+    link += [MARKER] if hooks else []
     link += [f"-Wl,-Map={bld.bldnode.make_node(variant).abspath()}/rtems-ioc.map"]
     command = shlex.join(link) + " ${SRC} -o ${TGT} " + shlex.join(bsp.libs)
     inputs = [*rest, archives["librtems_ioc.a"]]
     step(bld, f"{bsp.name}: link", rule=command, source=inputs, target=image, cwd=bld.bldnode)
 
-    def check_image(task):
-        arguments = ["image", task.inputs[0].abspath(), "--limit", str(bsp.config["image"]["limit"])]
-        arguments += ["--hooks"] if wrapped else []
-        arguments += ["--no-altivec"] if bsp.arch == "powerpc" and not bsp.config["image"]["altivec"] else []
-        return guarded(lambda: (boardlib.run_gates(arguments), task.outputs[0].write("passed\n")))
+    gates = bld.path.ant_glob("rtems-tests/gates/*")
+
+    def check(name, symbols, target):
+        """The gates on a linked image."""
+
+        def check_image(task):
+            arguments = ["image", task.inputs[0].abspath(), "--limit", str(bsp.config["image"]["limit"])]
+            arguments += ["--hooks"] if symbols else []
+            arguments += ["--no-altivec"] if bsp.arch == "powerpc" and not bsp.config["image"]["altivec"] else []
+            return guarded(lambda: (boardlib.run_gates(arguments), task.outputs[0].write("passed\n")))
+
+        step(bld, f"{bsp.name}: gates {name}", rule=check_image, source=[f"{variant}/{name}", *gates], target=f"{variant}/{target}")
+
+    check("rtems-ioc.exe", wrapped, "gates.ok")
 
     # The pool archive alone, with the flags and without: what an EPICS image does with it.
     pool = objects(["rtems-tests/pool-image/pool_image.c"])
     for name, symbols in (("pool-tracker.exe", boardlib.WRAPPED), ("pool-search.exe", [])):
         flags = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in symbols)]
+        flags += [MARKER] if symbols else []
         command = shlex.join(flags) + " ${SRC} -o ${TGT}"
         inputs = [*pool, archives["librtems_ioc_pool.a"]]
         step(bld, f"{bsp.name}: link {name}", rule=command, source=inputs, target=f"{variant}/{name}", cwd=bld.bldnode)
+        check(name, symbols, f"{name}.gates.ok")
         if "emulator" in bsp.config:
             form(bld, bsp, f"{variant}/{name}")
 
-    gates = bld.path.ant_glob("rtems-tests/gates/*")
-    step(bld, f"{bsp.name}: gates", rule=check_image, source=[image, *gates], target=f"{variant}/gates.ok")
     form(bld, bsp, image)
     bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib", [archives[name] for name in archives])
     bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/bin", image, chmod=0o755)

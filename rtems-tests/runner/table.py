@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Prints the support table of the README from what was built and what `waf test` found: table.py [BUILD]."""
+"""The support table of the README from what was built and what `waf test` found.
+
+    table.py [BUILD]             prints it
+    table.py --write [BUILD]     puts it into README.md, in the place of the one that is there
+"""
 
 import json
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -42,13 +47,26 @@ def row(name, build):
     return cells
 
 
+HEADER = "| BSP | builds | links | gates | boots in emulator | selftest | network served |"
+
+
 def main():
     """The table in Markdown."""
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build")
-    print("| BSP | builds | links | gates | boots in emulator | selftest | from the host |")
-    print("|---|---|---|---|---|---|---|")
-    for name in bsps.known():
-        print("| " + " | ".join(row(name, build)) + " |")
+    arguments = sys.argv[1:]
+    write = "--write" in arguments
+    places = [each for each in arguments if each != "--write"]
+    build = pathlib.Path(places[0] if places else "build")
+    lines = [HEADER, "|---|---|---|---|---|---|---|"]
+    lines += ["| " + " | ".join(row(name, build)) + " |" for name in bsps.known()]
+    table = "\n".join(lines) + "\n"
+    if not write:
+        print(table, end="")
+        return
+    readme = ROOT / "README.md"
+    text, found = re.subn(rf"{re.escape(HEADER)}\n(?:\|.*\n)*", lambda _: table, readme.read_text(encoding="utf-8"))
+    if found != 1:
+        sys.exit(f"table: README.md has {found} tables with the header {HEADER}")
+    readme.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

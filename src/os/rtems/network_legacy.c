@@ -45,6 +45,9 @@ struct rtems_bsdnet_config rtems_bsdnet_config = {
   .network_task_priority = RTEMS_IOC_NETWORK_PRIORITY,
   .mbuf_bytecount = RTEMS_IOC_NETWORK_MBUF_BYTES,
   .mbuf_cluster_bytecount = RTEMS_IOC_NETWORK_CLUSTER_BYTES,
+#ifdef RTEMS_IOC_NETWORK_TCP_RECEIVE_BYTES
+  .tcp_rx_buf_size = RTEMS_IOC_NETWORK_TCP_RECEIVE_BYTES,
+#endif
 };
 
 static char status[96] = "network: not started";
