@@ -20,7 +20,7 @@ mod values;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::python::Clients;
@@ -45,6 +45,19 @@ fn ours() -> Result<Server, String> {
     Server::ours(&["--name", "ioc", "--db", &records], KNOWN)
 }
 
+/// Most trials run beside each other; one that measures runs while no other does.
+static BESIDE: RwLock<()> = RwLock::new(());
+
+fn beside<T>(test: impl FnOnce() -> T) -> T {
+    let _beside = BESIDE.read().unwrap_or_else(PoisonError::into_inner);
+    test()
+}
+
+fn by_itself<T>(test: impl FnOnce() -> T) -> T {
+    let _alone = BESIDE.write().unwrap_or_else(PoisonError::into_inner);
+    test()
+}
+
 /// The trials that need the real clients.
 struct WithClients {
     clients: Arc<Result<Clients, String>>,
@@ -53,6 +66,18 @@ struct WithClients {
 
 impl WithClients {
     fn add(&mut self, name: String, test: impl FnOnce(&Clients) -> Result<(), String> + Send + 'static) {
+        self.push(name, move |clients| beside(|| test(clients)));
+    }
+
+    fn add_by_itself(
+        &mut self,
+        name: String,
+        test: impl FnOnce(&Clients) -> Result<(), String> + Send + 'static,
+    ) {
+        self.push(name, move |clients| by_itself(|| test(clients)));
+    }
+
+    fn push(&mut self, name: String, test: impl FnOnce(&Clients) -> Result<(), String> + Send + 'static) {
         let clients = Arc::clone(&self.clients);
         let trial = Trial::test(name, move || {
             let clients = clients.as_ref().as_ref().map_err(Failed::from)?;
@@ -69,7 +94,9 @@ impl WithClients {
             });
         }
         for &(name, channels, append) in catime::RUNS {
-            self.add(format!("ours::{name}"), move |clients| catime::completes(clients, channels, append));
+            self.add_by_itself(format!("ours::{name}"), move |clients| {
+                catime::completes(clients, channels, append)
+            });
         }
         for &(name, test) in security::CLIENT_TESTS {
             self.add(format!("ours::{name}"), move |clients| judged(clients, ours()?, test));
@@ -102,7 +129,7 @@ fn main() -> ExitCode {
     for &(name, test) in
         [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS, security::TESTS].concat().iter()
     {
-        trials.push(Trial::test(name, move || test().map_err(Failed::from)));
+        trials.push(Trial::test(name, move || beside(test).map_err(Failed::from)));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! tcpecho on real sockets: several clients of all services, 16 MB checked, resets, clean stops without a leak.
 
+mod support;
+
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsRawFd;
@@ -10,6 +12,8 @@ use rtems_ioc::os::hosted::Hosted;
 use rtems_ioc::os::socket::Address;
 use rtems_ioc::os::{Role, System};
 use rtems_ioc::tcpecho::{Kind, Options, Server, TcpEcho};
+use support::alone::alone;
+use support::deadline::{PATIENCE, eventually};
 
 fn service() -> TcpEcho<Hosted> {
     TcpEcho::new(Hosted, Role::TcpEcho, Server::default())
@@ -22,7 +26,7 @@ fn options() -> Options {
 fn connect(service: &TcpEcho<Hosted>, wanted: Kind) -> TcpStream {
     let at = service.with(|server| server.listening().find(|(kind, _)| *kind == wanted)).unwrap().1;
     let stream = TcpStream::connect(("127.0.0.1", at.port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
@@ -42,15 +46,6 @@ fn round_trip(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
         stream.read_to_end(&mut received).unwrap();
     });
     received
-}
-
-/// Waits until a condition holds; the task needs a moment to see what a client did.
-fn eventually(mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < deadline, "waited for 10 s");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 #[test]
@@ -107,7 +102,7 @@ fn a_reset_or_a_client_that_never_reads_hurts_nobody_else() {
     assert!(round_trip(&mut connect(&service, Kind::Echo), &data) == data);
     let start = Instant::now();
     service.stop();
-    assert!(start.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < PATIENCE);
 }
 
 #[test]
@@ -129,13 +124,7 @@ fn one_client_too_many_is_closed_and_a_place_that_comes_free_is_used() {
 #[test]
 fn a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor() {
     // Other tests of this program open sockets at the same time, so the count is made in a process of its own.
-    if std::env::var_os("RTEMS_IOC_ALONE").is_none() {
-        let status = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor"])
-            .env("RTEMS_IOC_ALONE", "1")
-            .status()
-            .unwrap();
-        assert!(status.success());
+    if !alone("a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor") {
         return;
     }
     let service = service();
@@ -151,7 +140,7 @@ fn a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor() {
         }
         let start = Instant::now();
         assert!(service.stop());
-        assert!(start.elapsed() < Duration::from_secs(1), "stop took {:?}", start.elapsed());
+        assert!(start.elapsed() < PATIENCE, "stop took {:?}", start.elapsed());
         // The idle client sees the end, not a hang.
         assert_eq!(idle.read(&mut [0; 1]).unwrap_or(0), 0);
         assert!(idle.as_raw_fd() >= 0);

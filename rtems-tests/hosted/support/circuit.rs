@@ -244,7 +244,12 @@ impl Circuit {
 
 /// Searches one name by UDP on 127.0.0.1, asking again until `limit`: the TCP port of the server that has it.
 pub fn search(port: u16, name: &str, limit: Duration) -> Option<u16> {
-    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    search_from(Ipv4Addr::LOCALHOST, port, name, limit)
+}
+
+/// The same from another of this host's addresses.
+pub fn search_from(from: Ipv4Addr, port: u16, name: &str, limit: Duration) -> Option<u16> {
+    let socket = UdpSocket::bind((from, 0)).ok()?;
     socket.connect((Ipv4Addr::LOCALHOST, port)).ok()?;
     socket.set_read_timeout(Some(Duration::from_millis(100))).ok()?;
     super::deadline::retry(limit, || {

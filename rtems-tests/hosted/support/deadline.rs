@@ -25,3 +25,11 @@ pub fn retry<T>(limit: Duration, mut attempt: impl FnMut() -> Option<T>) -> Opti
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Waits until a condition holds.
+///
+/// # Panics
+/// If [`PATIENCE`] runs out first.
+pub fn eventually(mut holds: impl FnMut() -> bool) {
+    assert!(retry(PATIENCE, || holds().then_some(())).is_some(), "waited for {PATIENCE:?}");
+}

@@ -5,6 +5,7 @@
 //! is killed when its guard goes, and by the kernel when the test program itself dies.
 #![allow(dead_code)] // Each test or bench program uses its own part of this module.
 
+pub mod alone;
 pub mod catime;
 pub mod circuit;
 pub mod client_tools;
