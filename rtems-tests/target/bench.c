@@ -2,6 +2,7 @@
 /* The command `heapbench`: what questions and heap operations cost on this heap. Under QEMU's -icount shift=0 one
  * nanosecond is one instruction, so the figures are instruction counts. */
 
+#include "heap_chain.h"
 #include "selftest.h"
 
 #include <stdlib.h>
@@ -68,43 +69,10 @@ static void print_cost(uint64_t thousandths)
   printf(" %9lu.%lu", (unsigned long) (thousandths / 1000), (unsigned long) (thousandths % 1000 / 100));
 }
 
-/* Blocks chained through their first word, the last one first. */
-static void *chain;
-
-static void grow_chain(size_t count)
+static void grow(size_t count)
 {
-  for (size_t i = 0; i < count; ++i) {
-    void **block = malloc(24);
-    if (block == NULL) {
-      printf("heapbench: the heap is full after %zu blocks\n", i);
-      return;
-    }
-    *block = chain;
-    chain = block;
-  }
-}
-
-/* Frees every second block of the chain, at most `most` of them. */
-static void thin_chain(size_t most)
-{
-  void **keep = chain;
-  while (keep != NULL && most-- > 0) {
-    void **drop = *keep;
-    if (drop == NULL) {
-      break;
-    }
-    *keep = *drop;
-    free(drop);
-    keep = *keep;
-  }
-}
-
-static void drop_chain(void)
-{
-  while (chain != NULL) {
-    void *next = *(void **) chain;
-    free(chain);
-    chain = next;
+  if (!heap_chain_grow(count)) {
+    printf("heapbench: the heap is full\n");
   }
 }
 
@@ -115,9 +83,9 @@ static void questions(bool holes)
   printf("used blocks%s: tracker, malloc_free_space walk, malloc_info walk\n", holes ? ", as many free ones" : "");
   for (size_t i = 0; i < RTEMS_ARRAY_SIZE(counts); ++i) {
     unsigned calls = (unsigned) (400000 / counts[i]) + 1;
-    grow_chain(holes ? 2 * counts[i] : counts[i]);
+    grow(holes ? 2 * counts[i] : counts[i]);
     if (holes) {
-      thin_chain(SIZE_MAX);
+      heap_chain_thin(SIZE_MAX);
     }
     uint64_t nothing = cost(ask_nothing, 1000);
     printf("%8zu", counts[i]);
@@ -126,7 +94,7 @@ static void questions(bool holes)
     print_cost(cost(ask_info, calls));
     printf("\n");
     fflush(stdout);
-    drop_chain();
+    heap_chain_drop();
   }
 }
 
@@ -212,13 +180,13 @@ static int command(int argc, char *argv[])
     size_t used = strtoul(argv[2], NULL, 0);
     size_t holes = strtoul(argv[3], NULL, 0);
     rtems_ioc_pool_status status;
-    drop_chain();
-    grow_chain(used + holes);
-    thin_chain(holes);
+    heap_chain_drop();
+    grow(used + holes);
+    heap_chain_thin(holes);
     rtems_ioc_pool_snapshot(&status, sizeof(status));
     printf("%zu used blocks, %zu free\n", status.used_blocks, status.free_blocks);
   } else if (argc == 2 && strcmp(argv[1], "mend") == 0) {
-    drop_chain();
+    heap_chain_drop();
   } else if (argc == 3 && strcmp(argv[1], "policy") == 0) {
     return rtems_ioc_pool_set_policy((unsigned) strtoul(argv[2], NULL, 0)) == 0 ? 0 : 1;
   } else if (argc == 3 && strcmp(argv[1], "idle") == 0) {
