@@ -16,6 +16,8 @@ mod system;
 
 #[cfg(all(feature = "board", not(feature = "hosted")))]
 pub mod board;
+#[cfg(any(feature = "hosted", all(feature = "rtems", feature = "server")))]
+mod c_block;
 /// The heap hooks need no header of RTEMS, so the board archives have them, and their gates, without one.
 #[cfg(all(feature = "board", not(feature = "hosted")))]
 #[path = "rtems/hooks.rs"]

@@ -5,8 +5,8 @@
 //! would show nothing.
 #![allow(unsafe_code)]
 
+use crate::os::c_block::{CBlock, Cool};
 use crate::rtex::{Block, Platform, Refused, Stack};
-use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
@@ -19,47 +19,17 @@ const CACHE_LINE: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Linux;
 
-/// A block from the C library's malloc.
-#[derive(Debug)]
-pub struct CBlock {
-    start: NonNull<u8>,
-    bytes: usize,
-}
-
-impl Block for CBlock {
-    fn fill(&mut self, byte: u8) -> &mut [u8] {
-        // SAFETY: `start` and `bytes` are what `allocate` got from malloc and asked it for; all of it is written before it
-        // is lent, and `&mut self` says that nobody else has it.
-        unsafe {
-            self.start.as_ptr().write_bytes(byte, self.bytes);
-            core::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes)
-        }
-    }
-
-    fn touch(&mut self, stride: usize) {
-        for offset in (0..self.bytes).step_by(stride.max(1)) {
-            // SAFETY: offset < bytes, so this is within the block (see `fill`); volatile, as nobody reads it again.
-            unsafe { self.start.as_ptr().add(offset).write_volatile(0) };
-        }
-    }
-
-    fn cool(&mut self) -> bool {
+impl Cool for Linux {
+    fn cool(_: NonNull<u8>, _: usize) -> bool {
         // No program may flush a cache here: something larger pushes the block out.
-        let Some(mut sweep) = Linux.allocate(CACHE_BYTES) else { return false };
+        let Some(mut sweep) = CBlock::<Linux>::allocate(CACHE_BYTES) else { return false };
         sweep.touch(CACHE_LINE);
         true
     }
 }
 
-impl Drop for CBlock {
-    fn drop(&mut self) {
-        // SAFETY: `allocate` got it from malloc; it is freed here only.
-        unsafe { libc::free(self.start.as_ptr().cast::<c_void>()) };
-    }
-}
-
 impl Platform for Linux {
-    type Block = CBlock;
+    type Block = CBlock<Linux>;
 
     fn now_ns(&self) -> u64 {
         let mut now = MaybeUninit::<libc::timespec>::uninit();
@@ -120,12 +90,8 @@ impl Platform for Linux {
         usize::try_from(pages).unwrap_or(0).saturating_mul(self.page_bytes())
     }
 
-    fn allocate(&mut self, bytes: usize) -> Option<CBlock> {
-        // SAFETY: any size may be asked of malloc.
-        let start = unsafe { libc::malloc(bytes) };
-        // So that the compiler cannot pair it with the free and leave both out.
-        let start = core::hint::black_box(start);
-        NonNull::new(start.cast::<u8>()).map(|start| CBlock { start, bytes })
+    fn allocate(&mut self, bytes: usize) -> Option<CBlock<Linux>> {
+        CBlock::allocate(bytes)
     }
 
     fn keep_heap(&mut self) -> Result<(), Refused> {

@@ -14,7 +14,8 @@ use super::console::Stdout;
 use super::{Rtems, clock, config, kernel};
 use crate::net::settings::dotted;
 use crate::os::System;
-use crate::rtex::{self, Block, Platform, Refused, Stack};
+use crate::os::c_block::{CBlock, Cool};
+use crate::rtex::{self, Platform, Refused, Stack};
 use crate::shell::{self, Diagnosis};
 use crate::spy::{self, Accounting, Task};
 use crate::{catime, pool};
@@ -40,10 +41,6 @@ unsafe extern "C" {
     fn rtems_ioc_cool(begin: *const c_void, bytes: usize);
     /// measure.h
     fn rtems_ioc_cache_line() -> usize;
-    /// The C library.
-    fn malloc(bytes: usize) -> *mut c_void;
-    /// The C library.
-    fn free(block: *mut c_void);
 }
 
 /// The measuring commands of an image.
@@ -97,41 +94,12 @@ pub unsafe extern "C" fn rtems_ioc_catime(name: *const c_char, count: c_uint, ap
 /// The board under the measuring commands.
 struct Board;
 
-/// A block of the C heap.
-struct CBlock {
-    start: NonNull<u8>,
-    bytes: usize,
-}
-
-impl Block for CBlock {
-    fn fill(&mut self, byte: u8) -> &mut [u8] {
-        // SAFETY: `start` and `bytes` are what `allocate` got from malloc and asked it for; all of it is written before it
-        // is lent, and `&mut self` says that nobody else has it.
-        unsafe {
-            self.start.as_ptr().write_bytes(byte, self.bytes);
-            core::slice::from_raw_parts_mut(self.start.as_ptr(), self.bytes)
-        }
-    }
-
-    fn touch(&mut self, stride: usize) {
-        for offset in (0..self.bytes).step_by(stride.max(1)) {
-            // SAFETY: offset < bytes, so this is within the block (see `fill`).
-            unsafe { self.start.as_ptr().add(offset).write_volatile(0) };
-        }
-    }
-
-    fn cool(&mut self) -> bool {
+impl Cool for Board {
+    fn cool(start: NonNull<u8>, bytes: usize) -> bool {
         // SAFETY: the call takes a range and changes no contents; lines that reach over its ends are written back first.
-        unsafe { rtems_ioc_cool(self.start.as_ptr().cast::<c_void>(), self.bytes) };
+        unsafe { rtems_ioc_cool(start.as_ptr().cast::<c_void>(), bytes) };
         // SAFETY: takes nothing.
         unsafe { rtems_ioc_cache_line() > 0 }
-    }
-}
-
-impl Drop for CBlock {
-    fn drop(&mut self) {
-        // SAFETY: `allocate` got it from malloc; it is freed here only.
-        unsafe { free(self.start.as_ptr().cast::<c_void>()) };
     }
 }
 
@@ -139,7 +107,7 @@ impl Drop for CBlock {
 const NOTHING_TO_DO: Refused = Refused("RTEMS has no paging: nothing to do");
 
 impl Platform for Board {
-    type Block = CBlock;
+    type Block = CBlock<Board>;
 
     fn now_ns(&self) -> u64 {
         clock::monotonic_ns()
@@ -179,10 +147,8 @@ impl Platform for Board {
         pool::pool().largest().unwrap_or(0)
     }
 
-    fn allocate(&mut self, bytes: usize) -> Option<CBlock> {
-        // SAFETY: any size may be asked of malloc.
-        let start = core::hint::black_box(unsafe { malloc(bytes) });
-        NonNull::new(start.cast::<u8>()).map(|start| CBlock { start, bytes })
+    fn allocate(&mut self, bytes: usize) -> Option<CBlock<Board>> {
+        CBlock::allocate(bytes)
     }
 
     fn keep_heap(&mut self) -> Result<(), Refused> {
