@@ -5,7 +5,8 @@
     waf configure --rtems=PREFIX --rtems-bsps=arch/bsp,...     every known BSP that is installed when none is named
     waf build test install
 
-One variant per BSP under build/<arch>-rtems<version>-<bsp>/; bsp-config/tools knows BSPs, cargo and images.
+One variant per BSP under build/<arch>-rtems<version>-<bsp>/; bsp-config/tools knows BSPs, cargo and images. Without
+--rtems it builds, tests and installs the hosted program.
 """
 
 import os
@@ -60,11 +61,19 @@ def build(bld):
     import images
 
     if not bld.env.BSPS:
-        bld(rule="cargo build --release", cwd=bld.srcnode, always=True, name="hosted")
+        program = bld.srcnode.make_node("target/release/rtems-ioc")
+        bld(rule="cargo build --release", cwd=bld.srcnode, always=True, target=program, name="hosted")
+        bld.install_files("${PREFIX}/bin", program, chmod=0o755)
         return
     for bsp in _bsps(bld):
         images.build(bld, bsp, hooks=not bld.env.NO_HOOKS)
+    bld.add_post_fun(_note_build)
     images.install_for_epics(bld)
+
+
+def _note_build(bld):
+    """Everything is up to date: `cargo test` runs the images as long as no source is newer."""
+    bld.bldnode.make_node("built.txt").write("\n".join(bld.env.BSPS) + "\n")
 
 
 def test(ctx):

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The C interface of rtems-ioc. */
+/*
+ * The C interface of rtems-ioc: the pool status here, which both archives have, and the servers and commands of
+ * librtems_ioc.a in rtems_ioc_server.h.
+ */
 #ifndef RTEMS_IOC_H
 #define RTEMS_IOC_H
 
@@ -90,5 +93,7 @@ extern const int rtems_ioc_pool_hooks_present[];
 #ifdef __cplusplus
 }
 #endif
+
+#include "rtems_ioc_server.h"
 
 #endif

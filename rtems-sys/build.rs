@@ -13,8 +13,9 @@ const ARGUMENTS: &str = "RTEMS_SYS_CLANG_ARGS";
 const FUNCTIONS: &[&str] = &[
     "rtems_task_(create|start|delete|self|wake_after|set_priority|exit)",
     "rtems_clock_(get_uptime|get_ticks_per_second|get_ticks_since_boot|get_uptime_nanoseconds)",
+    "rtems_timer_(create|server_fire_after|cancel|delete)",
     "rtems_event_(send|receive|system_send|system_receive)",
-    "rtems_shell_add_cmd",
+    "rtems_shell_add_cmd|rtems_bsp_cmdline_get|getenv",
     "_Mutex_(Acquire|Release|Recursive_Acquire|Recursive_Release)",
     "_Semaphore_(Wait|Post)",
     "clock_(gettime|settime)",

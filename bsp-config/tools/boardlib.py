@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "bsp-config"
@@ -31,6 +32,11 @@ CARGO = threading.Lock()
 
 class BuildError(Exception):
     """The build cannot go on; the text says why and what to do."""
+
+
+def version():
+    """The version of this package."""
+    return tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
 
 
 def run_gates(arguments):

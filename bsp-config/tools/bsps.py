@@ -23,8 +23,19 @@ OWN_DESCRIPTORS = 16
 # The legacy stack: a window (16 kB unless told otherwise) may be held in twice as many bytes, in clusters of 2 kB with an
 # mbuf of 128 bytes.
 CLUSTER_BYTES, WINDOW_BYTES = 2048, 16384
-# Name searches that wait (a socket buffer of 256 kB), and the reserve of network_legacy.c four times.
+# Name searches that wait (a socket buffer of 256 kB), and the reserve of buffers_legacy.c four times.
 OWN_CLUSTERS = 262144 // (2048 + 128) + 4 * 32
+# What the sources ask for and a BSP's file need not say.
+OPTIONAL = {
+    "NETWORK_ADDRESS": "",
+    "NETWORK_NETMASK": "",
+    "NETWORK_GATEWAY": "",
+    "CLOCK_SNTP": "",
+    "FIRMWARE_VARIABLES": 0,
+    "FIRMWARE_VARIABLES_BYTES": 0,
+    "FIRMWARE_PORT": "",
+    "FIRMWARE_FROM_ENVIRONMENT": 0,
+}
 
 
 def known():
@@ -48,7 +59,7 @@ def installed(prefix):
 
 def read_pc(path):
     """The variables and fields of a pkg-config file, with ${...} replaced."""
-    values = {}
+    values = {"pcfiledir": str(pathlib.Path(path).parent)}
     for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
         match = re.match(r"\s*(\w+)\s*([=:])\s*(.*)", line.split("#")[0])
         if match:
@@ -104,7 +115,10 @@ class Bsp:
         rust = self.config["rust"]
         for flag in rust.get("refuse_abi", []):
             if flag in self.abi:
-                raise BuildError(f"{self.name}: compiled with {flag}, which the Rust target {rust['target']} is not")
+                raise BuildError(
+                    f"{self.name}: compiled with {flag}, which the Rust target {rust['target']} is not; the BSP has ABI_FLAGS="
+                    + " ".join(self.abi)
+                )
         for flag in rust.get("require_abi", []):
             if flag not in self.abi:
                 raise BuildError(
@@ -206,11 +220,11 @@ class Bsp:
 
     def settings(self):
         """Every number and string of the TOML file that the sources may use, as {NAME: value}."""
-        found = {"BSP_NAME": self.name, "BSP_TITLE": self.config["bsp"]["title"]}
-        for section in ("network", "clock", "server", "pool"):
+        found = {"BSP_NAME": self.name, "BSP_TITLE": self.config["bsp"]["title"], **OPTIONAL}
+        for section in ("network", "firmware", "clock", "server", "pool"):
             for key, value in self.config.get(section, {}).items():
-                if isinstance(value, (int, str)) and not isinstance(value, bool):
-                    found[f"{section}_{key}".upper()] = value
+                if isinstance(value, (int, str)):
+                    found[f"{section}_{key}".upper()] = int(value) if isinstance(value, bool) else value
         for task, values in self.config["tasks"].items():
             for key, value in values.items():
                 found[f"task_{task}_{key}".upper()] = value
@@ -236,4 +250,6 @@ class Bsp:
         for name, value in self.settings().items():
             kind, text = ("usize", str(value)) if isinstance(value, int) else ("&str", f'"{value}"')
             lines.append(f"/// `{name}` of the BSP's file in bsp-config.\npub const {name}: {kind} = {text};")
+        pairs = ", ".join(f'("{name}", "{value}")' for name, value in self.config.get("epics", {}).items())
+        lines.append(f"/// `[epics]` of the BSP's file in bsp-config.\npub const EPICS: &[(&str, &str)] = &[{pairs}];")
         return "\n".join(lines) + "\n"

@@ -8,14 +8,24 @@ import sys
 
 import boardlib
 
-# C files of both archives and of the image; network_<stack>.c comes with the BSP.
+# C files of both archives, of the server's archive, and of the image; network_<stack>.c comes with the BSP.
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
-SERVER_SOURCES = ["src/os/rtems/bell.c", "src/os/rtems/console.c", "src/os/rtems/errno.c", "src/os/rtems/files.c", "src/os/rtems/kernel.c", "src/os/rtems/measure.c"]
-IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c", "src/os/rtems/settings.c"]
+SERVER_SOURCES = [f"src/os/rtems/{name}.c" for name in ("bell", "console", "errno", "files", "kernel", "measure")]
+IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c"]
 # Keeps the hooks' object in, so that the link fails when the archive lacks it.
 MARKER = "-Wl,-u,rtems_ioc_pool_hooks_present"
-# What every network stack shares.
-NETWORK_SOURCES = ["src/os/rtems/interfaces.c", "src/os/rtems/sntp.c"]
+# What the server asks of the network: with a stack its interfaces, without one the BSD calls that say so.
+STACK_SOURCES = {
+    "none": ["src/os/rtems/network_none.c"],
+    "libbsd": ["src/os/rtems/interfaces.c"],
+    "legacy": ["src/os/rtems/interfaces.c", "src/os/rtems/buffers_legacy.c"],
+}
+# How the image starts the network and keeps the time.
+START_SOURCES = {
+    "none": [],
+    "libbsd": ["src/os/rtems/network_libbsd.c", "src/os/rtems/sntp.c"],
+    "legacy": ["src/os/rtems/network_legacy.c", "src/os/rtems/sntp.c"],
+}
 
 
 def step(bld, text, **arguments):
@@ -66,9 +76,8 @@ def build(bld, bsp, hooks):
         return made
 
     common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
-    server = objects(SERVER_SOURCES)
-    network = [f"src/os/rtems/network_{bsp.stack}.c"] + NETWORK_SOURCES * (bsp.stack != "none")
-    rest = objects(IMAGE_SOURCES + network + ["examples/device.c"] + test_sources(bld))
+    server = objects(SERVER_SOURCES + STACK_SOURCES[bsp.stack])
+    rest = objects(IMAGE_SOURCES + START_SOURCES[bsp.stack] + ["examples/device.c"] + test_sources(bld))
 
     legacy = ["legacy-network"] if bsp.stack == "legacy" else []
     archives = {}
@@ -114,9 +123,46 @@ def build(bld, bsp, hooks):
             form(bld, bsp, f"{variant}/{name}")
 
     form(bld, bsp, image)
-    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib", [archives[name] for name in archives])
-    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/bin", image, chmod=0o755)
-    bld.install_files(f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}/lib/include", bld.path.ant_glob("include/*.h"))
+    install(bld, bsp, image, archives.values())
+
+
+def install(bld, bsp, image, archives):
+    """What `waf install` puts where RTEMS has the files of the BSP, with the flags that a program needs to link them."""
+    place = f"${{PREFIX}}/{bsp.triple}/{bsp.bsp}"
+    texts = pkg_config(bsp)
+
+    def write(task):
+        for output in task.outputs:
+            output.write(texts[output.name])
+
+    made = [f"{bsp.variant}/{name}" for name in texts]
+    tools = bld.path.ant_glob("bsp-config/tools/*.py")
+    step(bld, f"{bsp.name}: pkg-config", rule=write, source=tools, target=made)
+    bld.install_files(f"{place}/lib", list(archives))
+    bld.install_files(f"{place}/lib/include", bld.path.ant_glob("include/*.h"))
+    bld.install_files(f"{place}/lib/pkgconfig", made)
+    bld.install_files(f"{place}/bin", image, chmod=0o755)
+
+
+def pkg_config(bsp):
+    """{file: text}: how to compile with and link each archive. The paths follow the files when they are moved."""
+    wraps = [f"-Wl,--wrap={symbol}" for symbol in boardlib.WRAPPED]
+    kinds = {
+        "rtems-ioc-pool.pc": (
+            "constant-time pool status for EPICS and others",
+            ["-Wl,-u,osiSufficentSpaceInPool", MARKER, "${libdir}/librtems_ioc_pool.a", *wraps],
+        ),
+        "rtems-ioc.pc": (
+            "pool status, Channel Access server and tcpecho",
+            [MARKER, "${libdir}/librtems_ioc.a", *wraps, *bsp.libs],
+        ),
+    }
+    return {
+        name: "libdir=${pcfiledir}/..\n\n"
+        f"Name: {name.removesuffix('.pc')}\nDescription: {text}\nVersion: {boardlib.version()}\n"
+        f"Cflags: -I${{libdir}}/include\nLibs: {' '.join(libs)}\n"
+        for name, (text, libs) in kinds.items()
+    }
 
 
 def install_for_epics(bld):

@@ -2,6 +2,7 @@
 /* What bindgen reads: the headers of the installed BSP, and the macros that it cannot evaluate by itself. */
 
 #include <rtems.h>
+#include <rtems/bspcmdline.h>
 #include <rtems/libio_.h>
 #include <rtems/malloc.h>
 #include <rtems/shell.h>
@@ -22,8 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Expressions with casts or sizeof. */
+/* Expressions with casts or sizeof, and the version (main calls itself the next major one). */
 enum {
+  RTEMS_SYS_MAJOR = __RTEMS_MAJOR__,
+  RTEMS_SYS_MINOR = __RTEMS_MINOR__,
   RTEMS_SYS_DEFAULT_ATTRIBUTES = RTEMS_DEFAULT_ATTRIBUTES,
   RTEMS_SYS_FLOATING_POINT = RTEMS_FLOATING_POINT,
   RTEMS_SYS_DEFAULT_MODES = RTEMS_DEFAULT_MODES,

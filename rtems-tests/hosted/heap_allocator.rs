@@ -169,6 +169,8 @@ fn the_pool_on_the_model_heap() {
     assert_eq!(state.tracked, 1);
     assert!(state.heap_bytes > allocator::DEFAULT_POOL - 256 && state.largest_lower_bound > 60 << 20);
     assert!(state.heap_bytes > small);
+    // Not of the small heap before: of the pool.
+    assert!(state.minimum_free_bytes > 60 << 20 && state.minimum_free_bytes <= state.free_bytes, "{state:?}");
     resizing_in_place_does_not_drift();
     yes_is_kept();
     aligned_requests();

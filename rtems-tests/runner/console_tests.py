@@ -36,7 +36,9 @@ def stacks(machine):
     used = re.findall(r"^0x\w+ (\w+) .* (\d+) +(\d+)\s*$", machine.command("stackuse"), re.M)
     own = [(name, int(size), int(most)) for name, size, most in used if name in OWN_TASKS]
     figures = ", ".join(f"{name} {most} of {size}" for name, size, most in own)
-    if not own:
-        return "no task of ours in the list", figures
+    expected = OWN_TASKS if machine.stack != "none" else {"UI1", "SHLL"}
+    missing = expected - {name for name, _, _ in own}
+    if missing:
+        return f"not in the list: {', '.join(sorted(missing))} ({figures})", figures
     tight = [name for name, size, most in own if 2 * most >= size]
     return (f"more than half used: {', '.join(tight)} ({figures})" if tight else None), figures

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import select
+import shutil
 import subprocess
 import time
 
@@ -20,15 +21,20 @@ def forwards(ports):
     return "".join(f",hostfwd={protocol}:127.0.0.1:{port}-:{port}" for protocol, port in ports)
 
 
+def cable(machine, host):
+    """A network that carries frames in datagrams between two UDP ports of 127.0.0.1, the machine's and a host's."""
+    return f"socket,udp=127.0.0.1:{host},localaddr=127.0.0.1:{machine}"
+
+
 class Machine:
     """A running image."""
 
-    def __init__(self, bsp, image, ports=(), extra=()):
+    def __init__(self, bsp, image, ports=(), extra=(), network=None, label=""):
         words = {
             "image": str(image),
             "rtems": bsp.prefix,
             "bsp_lib": str(bsp.lib),
-            "forwards": forwards(ports),
+            "network": network or "user" + forwards(ports),
         }
         command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
         self.search_tries = bsp.config["emulator"].get("search_tries", 1.0)
@@ -37,11 +43,16 @@ class Machine:
         server = bsp.config["server"]
         self.circuits = min(server["circuits"], server["circuits_per_address"])
         self.wake = bsp.config["emulator"].get("wake", "").encode()
-        self.log = pathlib.Path(image).with_suffix(".console").open("wb")
+        self.log = pathlib.Path(image).with_suffix(f"{label}.console").open("wb")
+        # What the emulator itself says: shown when something goes wrong, and kept.
+        self.complaints = pathlib.Path(image).with_suffix(f"{label}.emulator")
         self.text = b""
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
-        )
+        # The emulator does not outlive a runner that is killed.
+        guard = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        with self.complaints.open("wb") as complaints:
+            self.process = subprocess.Popen(
+                guard + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, bufsize=0
+            )
         os.set_blocking(self.process.stdout.fileno(), False)
 
     def __enter__(self):
@@ -73,9 +84,15 @@ class Machine:
                 taken, self.text = self.text[: match.end()], self.text[match.end() :]
                 return taken.decode("utf-8", "replace")
             if time.monotonic() > end:
-                raise MachineError(f"no {pattern!r} within {seconds:.0f} s; the console ended with {self.text[-500:]!r}")
+                self.fail(f"no {pattern!r} within {seconds:.0f} s")
             if not self.read(0.2):
-                raise MachineError(f"the emulator ended before {pattern!r}; {self.text[-500:]!r}")
+                self.fail(f"the emulator ended before {pattern!r}")
+
+    def fail(self, what):
+        """Raises, with the end of what the console showed and of what the emulator said."""
+        shown = self.text[-500:].decode("utf-8", "replace")
+        said = self.complaints.read_text(encoding="utf-8", errors="replace")[-500:].strip()
+        raise MachineError(f"{what}; the console ended with {shown!r}" + (f"; the emulator said {said!r}" if said else ""))
 
     def send(self, text):
         """Types at the console: slowly enough for a polled UART without flow control."""

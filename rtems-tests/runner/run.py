@@ -22,8 +22,11 @@ sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 import bsps  # noqa: E402
 import clients as host  # noqa: E402
 import console_tests  # noqa: E402
+import installed  # noqa: E402
+import lan  # noqa: E402
+import programs  # noqa: E402
 from boardlib import BuildError  # noqa: E402
-from machine import Machine, MachineError  # noqa: E402
+from machine import Machine, MachineError, cable  # noqa: E402
 from report import Report  # noqa: E402
 
 SCREENS = ROOT / "rtems-tests" / "target" / "screens"
@@ -33,20 +36,25 @@ LOGGED = {
     "descriptors": {"cannot accept a client": 1, "accepting clients again": 1},
     "buffers": {"runs out of buffers": 1, "has buffers again": 1, "cannot accept": 0, "beacon": 0},
 }
+# UDP ports of the cable between an image and the host of lan.py.
+LAN_HOST, LAN_MACHINE = 24701, 24702
 # What differs from image to image or from run to run.
 VARIABLE = re.compile(r"^(?:\*\*\* TEST (?:VERSION|BUILD|TOOLS):|- |INFO: |WARN: |\[zone: |err: |info: |warning: |$)")
 
 
 def isolate():
     """Starts this program again in a network namespace of its own, if that is allowed."""
-    if os.environ.get("RTEMS_IOC_ISOLATED") or not shutil.which("unshare") or not shutil.which("ip"):
+    if os.environ.get("RTEMS_IOC_ISOLATED"):
         return
-    for command in (["unshare", "-n"], ["unshare", "-rn"]):
+    missing = [program for program in ("unshare", "ip") if not shutil.which(program)]
+    for command in (["unshare", "-n"], ["unshare", "-rn"]) if not missing else ():
         if subprocess.run([*command, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode == 0:
             os.environ["RTEMS_IOC_ISOLATED"] = "1"
             # With packets of an Ethernet's size; with larger ones the host takes megabytes of what an image sends.
             again = ["sh", "-c", 'ip link set lo mtu 1500 up; exec "$@"', "sh", sys.executable, *sys.argv]
             os.execvp(command[0], [*command, *again])
+    why = f"{' and '.join(missing)} not found" if missing else "the system allows no network namespace"
+    print(f"runner: not isolated ({why}): the ports of 127.0.0.1 are shared with every other program here", flush=True)
 
 
 def compare(shown, screen):
@@ -111,9 +119,24 @@ def pool_images(bsp, report, build):
             report.add(name, "failed", str(why)[-300:])
 
 
+def lease(bsp, report, build):
+    """An address by DHCP, and the time from the server that DHCP names, on a network with a host of our own."""
+    name = "dhcp-time"
+    if bsp.config["network"]["address"] != "dhcp":
+        report.add(name, "skipped", "this image has its address from bsp-config")
+        return
+    with lan.Host(LAN_HOST, LAN_MACHINE) as host_there:
+        with Machine(bsp, image_of(bsp, build), network=cable(LAN_MACHINE, LAN_HOST), label=".lan") as machine:
+            shown = machine.boot()
+            clock = machine.command("clock")
+    right = f"{lan.IMAGE} (DHCP)" in shown and f"clock set by SNTP from {lan.HOST}" in shown and "UTC, set" in clock
+    right = right and {"dhcp for ntp", "ntp"} <= host_there.asked
+    report.add(name, "passed" if right else "failed", clock.strip() if right else f"{host_there.asked}: {shown[-200:]}")
+
+
 def network_tests(machine, report, wanted, quick):
     """The clients on the host."""
-    clients = host.Clients(host.find_clients())
+    clients = programs.Clients(programs.find_clients())
     for name, test, slow in host.TESTS:
         if wanted and name not in wanted:
             continue
@@ -122,7 +145,7 @@ def network_tests(machine, report, wanted, quick):
             continue
         try:
             report.add(name, "passed", test(clients, machine) or "")
-        except host.Skip as why:
+        except programs.Skip as why:
             report.add(name, "skipped", str(why))
         except (AssertionError, OSError, subprocess.SubprocessError, MachineError) as why:
             report.add(name, "failed", " ".join(str(why).split())[-300:])
@@ -157,8 +180,12 @@ def run_image(bsp, build, wanted, quick):
                     add(report, "stacks", *console_tests.stacks(machine))
             if not wanted or wanted & {"pool-tracker", "pool-search"}:
                 pool_images(bsp, report, build)
+            if bsp.stack != "none" and (not wanted or "dhcp-time" in wanted):
+                lease(bsp, report, build)
         except (MachineError, OSError) as why:
             report.add("machine", "failed", str(why)[:400])
+    if (build / bsp.variant / "librtems_ioc.a").exists() and (not wanted or wanted & set(installed.PROGRAMS)):
+        installed.tests(bsp, report)
     report.write(build / bsp.variant / "results.json", facts)
     return report
 
@@ -172,7 +199,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("bsps", nargs="+")
     options = parser.parse_args()
-    host.find_clients()  # while there is a network
+    programs.find_clients()  # while there is a network
     isolate()
     wanted = {name for name in options.tests.split(",") if name}
     try:

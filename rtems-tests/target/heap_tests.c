@@ -24,6 +24,14 @@
 
 static void *blocks[BLOCKS];
 
+/* How often each kind of operation was done: each has to be among those that are compared. */
+enum kind { MALLOC, CALLOC, IN_PLACE, MOVED, MEMALIGN, POSIX_MEMALIGN, FREE, TASK, QUEUE, FILE_, SOCKET, KINDS };
+static const char *const names[KINDS] = {
+  "malloc", "calloc", "realloc in place", "realloc moving", "memalign", "posix_memalign", "free", "task", "message queue",
+  "file", "socket"
+};
+static unsigned done[KINDS];
+
 static rtems_task idle_task(rtems_task_argument unused)
 {
   (void) unused;
@@ -43,6 +51,7 @@ static void use_kernel_object(void)
             rtems_build_name('T', 'S', 'T', ' '), 200, RTEMS_MINIMUM_STACK_SIZE + (selftest_random() & 0xfff),
             RTEMS_DEFAULT_MODES, RTEMS_FLOATING_POINT, &id
           ) == RTEMS_SUCCESSFUL) {
+        ++done[TASK];
         if (selftest_random() & 1) {
           rtems_task_start(id, idle_task, 0);
           rtems_task_wake_after(1);
@@ -56,6 +65,7 @@ static void use_kernel_object(void)
             rtems_build_name('T', 'S', 'T', ' '), 1 + selftest_random() % 16, 4 + selftest_random() % 200,
             RTEMS_DEFAULT_ATTRIBUTES, &id
           ) == RTEMS_SUCCESSFUL) {
+        ++done[QUEUE];
         rtems_message_queue_delete(id);
       }
       break;
@@ -63,6 +73,7 @@ static void use_kernel_object(void)
       snprintf(path, sizeof(path), "/t%u", (unsigned) (selftest_random() % 8));
       descriptor = open(path, O_CREAT | O_WRONLY, 0600);
       if (descriptor >= 0) {
+        ++done[FILE_];
         write(descriptor, blocks, 100);
         close(descriptor);
         unlink(path);
@@ -71,6 +82,7 @@ static void use_kernel_object(void)
     default:
       descriptor = socket(AF_INET, SOCK_DGRAM, 0);
       if (descriptor >= 0) {
+        ++done[SOCKET];
         close(descriptor);
       }
       break;
@@ -79,6 +91,7 @@ static void use_kernel_object(void)
 
 static void release(size_t i)
 {
+  done[FREE] += blocks[i] != NULL;
   free(blocks[i]);
   blocks[i] = NULL;
 }
@@ -99,26 +112,35 @@ static void operate(void)
     case 2:
       release(i);
       blocks[i] = malloc(size);
+      done[MALLOC] += blocks[i] != NULL;
       break;
     case 3:
       release(i);
       blocks[i] = calloc(1 + size / 8, 8);
+      done[CALLOC] += blocks[i] != NULL;
       break;
     case 4:
     case 5: {
+      /* As a number: the pointer itself is of no use once the block has moved. */
+      uintptr_t before = (uintptr_t) blocks[i];
       void *moved = realloc(blocks[i], size + 1);
+      if (moved != NULL && before != 0) {
+        ++done[(uintptr_t) moved == before ? IN_PLACE : MOVED];
+      }
       blocks[i] = moved != NULL ? moved : blocks[i];
       break;
     }
     case 6:
       release(i);
       blocks[i] = memalign((size_t) 8 << (selftest_random() % 8), size + 8);
+      done[MEMALIGN] += blocks[i] != NULL;
       break;
     case 7:
       release(i);
       if (posix_memalign(&blocks[i], (size_t) 8 << (selftest_random() % 9), size + 8) != 0) {
         blocks[i] = NULL;
       }
+      done[POSIX_MEMALIGN] += blocks[i] != NULL;
       break;
     default:
       release(i);
@@ -136,6 +158,7 @@ static void tracker(void)
 
   REQUIRE(rtems_ioc_pool_snapshot(&before, sizeof(before)) == 0);
   CHECK(before.tracked != 0);
+  memset(done, 0, sizeof(done));
   for (unsigned i = 0; i < OPERATIONS; ++i) {
     operate();
     if (!selftest_compare_heap(&walked, &told)) {
@@ -153,6 +176,14 @@ static void tracker(void)
   rtems_ioc_pool_snapshot(&after, sizeof(after));
   printf("%u operations, each compared with a walk: %u differences\n", OPERATIONS, different);
   printf("- %u heap operations recorded, %u resyncs\n", (unsigned) (after.operations - before.operations), (unsigned) (after.resyncs - before.resyncs));
+  for (size_t kind = 0; kind < KINDS; ++kind) {
+    printf("- %s: %u\n", names[kind], done[kind]);
+#ifdef RTEMS_IOC_STACK_NONE
+    CHECK(done[kind] > 0 || kind == SOCKET);
+#else
+    CHECK(done[kind] > 0);
+#endif
+  }
   CHECK(different == 0);
   CHECK(after.resyncs == before.resyncs);
   CHECK(_Heap_Walk(RTEMS_Malloc_Heap, 0, false));

@@ -137,7 +137,8 @@ static void restarts(void)
   printf("%u starts and stops with an idle and an active client, %u failed\n", STARTS, failed);
   printf("- slowest stop %u ms, descriptors %u before and %u after\n", (unsigned) slowest, before, open_descriptors());
   CHECK(failed == 0);
-  CHECK(slowest < 1000);
+  /* Well below the time after which a peer that does not answer is given up. */
+  CHECK(slowest < 10000);
   CHECK(open_descriptors() == before);
   CHECK(rtems_ioc_start() == 0);
 }

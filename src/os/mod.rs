@@ -8,6 +8,8 @@
 #[cfg(feature = "server")]
 mod bell;
 #[cfg(feature = "server")]
+pub mod boot;
+#[cfg(feature = "server")]
 mod readiness;
 #[cfg(feature = "server")]
 pub mod socket;

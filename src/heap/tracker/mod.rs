@@ -198,6 +198,11 @@ impl<V: Version> Tracker<V> {
         loaded
     }
 
+    /// Counts the least free memory from now on: for a heap that was not itself yet when it was attached.
+    pub fn restart_minimum(&mut self) {
+        self.minimum_free_bytes = self.free_bytes;
+    }
+
     /// Whether the heap's own counters agree with the tracker. To be asked under the heap's lock.
     #[inline(always)]
     pub fn self_check<M: Memory>(&self, memory: &M) -> bool {

@@ -15,8 +15,7 @@ pub mod signals;
 mod task;
 pub mod tcp_info;
 
-use super::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
-use super::socket::{Address, DatagramOptions, SocketError};
+use super::socket::{SocketError, on_bsd_sockets};
 use super::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
 
@@ -29,10 +28,8 @@ pub use task::Thread;
 pub struct Hosted;
 
 impl System for Hosted {
-    type Stream = BsdStream;
-    type Listener = BsdListener;
-    type Datagram = BsdDatagram;
-    type Poller = EpollSet;
+    on_bsd_sockets!(EpollSet);
+
     type Mutex<T: Send + 'static> = Mutex<T>;
     type Task = Thread;
     type Bell = bell::EventBell;
@@ -51,22 +48,6 @@ impl System for Hosted {
 
     fn sleep_ms(&self, milliseconds: u64) {
         std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-    }
-
-    fn listen(&self, at: Address, backlog: u16) -> Result<BsdListener, SocketError> {
-        BsdListener::open(at, backlog)
-    }
-
-    fn datagram(&self, at: Address, options: DatagramOptions) -> Result<BsdDatagram, SocketError> {
-        BsdDatagram::open(at, options)
-    }
-
-    fn connect(&self, to: Address) -> Result<BsdStream, SocketError> {
-        BsdStream::connect(to)
-    }
-
-    fn poller(&self) -> Result<EpollSet, SocketError> {
-        EpollSet::new()
     }
 
     fn bell(&self) -> bell::EventBell {

@@ -26,9 +26,14 @@ pub fn wall() -> Stamp {
     Stamp::from_unix(seconds as u64, now.tv_nsec as u32)
 }
 
-/// Sleeps at least so long: the tick that runs now does not count.
+/// Ticks that are at least so long: the one that runs now does not count.
+pub fn ticks(milliseconds: u64) -> u32 {
+    let ticks = milliseconds.saturating_mul(1000) / super::config::CLOCK_MICROSECONDS_PER_TICK as u64 + 1;
+    u32::try_from(ticks).unwrap_or(u32::MAX)
+}
+
+/// Sleeps at least so long.
 pub fn sleep_ms(milliseconds: u64) {
-    let ticks = milliseconds * 1000 / super::config::CLOCK_MICROSECONDS_PER_TICK as u64 + 1;
     // SAFETY: takes an integer; the calling task sleeps.
-    unsafe { rtems_sys::rtems_task_wake_after(u32::try_from(ticks).unwrap_or(u32::MAX)) };
+    unsafe { rtems_sys::rtems_task_wake_after(ticks(milliseconds)) };
 }

@@ -12,13 +12,17 @@
 void rtems_ioc_clock_check(void);
 
 /* A setting by its name (`ip`, `mask`, `gateway`, `ntp`, `name`, `EPICS_...`): from the boot command line, then the
- * firmware's variables, then bsp-config. Returns NULL when nobody says. The text lives as long as the image. */
+ * firmware's variables, the environment, DHCP or BOOTP, and bsp-config. NULL when nobody says. The text lives as long as
+ * the image. */
 const char *rtems_ioc_setting(const char *name);
+
+/* DHCP or BOOTP said so. */
+void rtems_ioc_network_said(const char *name, const char *value);
 
 /* Brings the network up; 0 when sockets can be used. */
 int rtems_ioc_network_start(void);
 
-/* Sets the clock by SNTP when a server is known, keeps it, and registers the command `clock`. */
+/* Sets the clock by SNTP when a server is known, starts the task that keeps it, and registers the command `clock`. */
 void rtems_ioc_sntp_start(void);
 
 /* Addresses and how they came, in one line. */

@@ -27,7 +27,7 @@ static bool add(rtems_tcb *task, void *argument)
   _Thread_Get_name(task, name, sizeof(name));
   if (strcmp(name, "IDLE") == 0) {
     sums->idle += nanoseconds;
-  } else if (strcmp(name, "CAsr") == 0 || strcmp(name, "tcpe") == 0) {
+  } else if (strcmp(name, "CAsr") == 0 || strcmp(name, "tcpe") == 0 || strcmp(name, "SNTP") == 0) {
     sums->own += nanoseconds;
   }
   return false;

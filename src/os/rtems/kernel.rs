@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! Version and processor time of the kernel, and the settings that a boot gives.
+//! Name, version and processor time of the kernel.
 
 #![allow(unsafe_code)]
 
 use core::ffi::{CStr, c_char};
 
-use alloc::ffi::CString;
-
+use super::settings::setting;
 use crate::os::{CpuTime, Identity};
 use crate::value::Text;
 
@@ -15,8 +14,6 @@ unsafe extern "C" {
     fn rtems_ioc_cpu_time(total: *mut u64, idle: *mut u64, own: *mut u64);
     /// kernel.h
     fn rtems_ioc_kernel_version() -> *const c_char;
-    /// image.h: from the boot command line, the firmware or bsp-config; NULL when nobody says.
-    fn rtems_ioc_setting(name: *const c_char) -> *const c_char;
 }
 
 /// Processor time so far.
@@ -41,16 +38,4 @@ pub fn identity() -> Identity {
         processors: Some(1),
         process: None,
     }
-}
-
-/// A setting by its name; `None` when nobody says or it is no text.
-pub fn setting(name: &str) -> Option<&'static str> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: a C string that lives during the call.
-    let value = unsafe { rtems_ioc_setting(name.as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: not NULL, and image.h says that the text lives as long as the image.
-    unsafe { CStr::from_ptr(value) }.to_str().ok()
 }

@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::console::Stdout;
-use super::{Rtems, clock, config, kernel};
+use super::{Rtems, clock, config, kernel, settings};
 use crate::net::settings::dotted;
 use crate::os::System;
 use crate::os::c_block::{CBlock, Cool};
@@ -63,7 +63,7 @@ impl Diagnosis for Kit {
     }
 
     fn catime(&self, out: &mut dyn Write, arguments: &[&str]) -> i32 {
-        let get = |name: &str| kernel::setting(name).map(ToString::to_string);
+        let get = |name: &str| settings::setting(name).map(ToString::to_string);
         let environment = catime::Environment { get: &get, resolve: &dotted };
         catime::command(Rtems, &environment, out, arguments)
     }

@@ -30,9 +30,13 @@ mod mutex;
 #[cfg(feature = "server")]
 mod services;
 #[cfg(feature = "server")]
+mod settings;
+#[cfg(feature = "server")]
 mod system;
 #[cfg(feature = "server")]
 mod task;
+#[cfg(all(feature = "server", not(feature = "legacy-network")))]
+pub(super) mod timeout;
 
 #[cfg(feature = "server")]
 pub use self::{mutex::Mutex, system::Rtems, task::RtemsTask};

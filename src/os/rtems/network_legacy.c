@@ -4,30 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <sys/param.h>
-#include <sys/types.h>
-
-#include <sys/mbuf.h>
-#include <sys/socket.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <net/if.h>
 #include <net/if_var.h>
 
+#include <rtems/bsdnet/servers.h>
 #include <rtems/dhcp.h>
 #include <rtems/rtems_bsdnet.h>
 #include <rtems/rtems_bsdnet_internal.h>
 
 #include "image.h"
-#include "network.h"
-
-/* Left to the stack itself: to receive packets, to acknowledge, to take addresses and options from us. A call of ours
- * that is let through takes at most eight clusters, which is what a socket has room for. */
-#define RESERVED_MBUFS 128
-#define RESERVED_CLUSTERS 32
-#define PLENTY 4
-
-/* sys/mbuf.h declares it for the stack's own files only. */
-extern struct mbstat mbstat;
 
 extern int RTEMS_IOC_NETWORK_DRIVER_ATTACH(struct rtems_bsdnet_ifconfig *config, int attaching);
 
@@ -107,20 +95,12 @@ int rtems_ioc_network_start(void)
     return -1;
   }
   limit_packets();
+  if (rtems_bsdnet_config.bootp != NULL && rtems_bsdnet_ntpserver_count > 0) {
+    rtems_ioc_network_said("ntp", inet_ntoa(rtems_bsdnet_ntpserver[0]));
+  }
   snprintf(status, sizeof(status), "network: %s up (%s)", interface_name(), how);
   printf("rtems-ioc: %s\n", status);
   return 0;
-}
-
-int rtems_ioc_network_buffers(size_t bytes)
-{
-  unsigned long mbufs = mbstat.m_mtypes[MT_FREE];
-  unsigned long clusters = mbstat.m_clfree;
-
-  if (mbufs < RESERVED_MBUFS || (bytes >= MINCLSIZE && clusters < RESERVED_CLUSTERS)) {
-    return 0;
-  }
-  return mbufs >= PLENTY * RESERVED_MBUFS && clusters >= PLENTY * RESERVED_CLUSTERS ? 2 : 1;
 }
 
 const char *rtems_ioc_network_status(void)

@@ -29,6 +29,7 @@
 static char interface[] = RTEMS_IOC_NETWORK_INTERFACE;
 static char status[96] = "network: not started";
 static uint32_t own_address;
+static volatile bool leased;
 
 static int ifconfig(int argc, char **argv)
 {
@@ -47,11 +48,41 @@ static void note_address(void *context, uint32_t address, uint32_t broadcast, bo
   }
 }
 
+/* The value if `variable` is `name`=value, or NULL. */
+static const char *value_of(const char *variable, const char *name)
+{
+  size_t length = strlen(name);
+
+  return strncmp(variable, name, length) == 0 && variable[length] == '=' ? variable + length + 1 : NULL;
+}
+
+/* Is called by the DHCP client with `name=value` of each event: the first of the time servers is taken. */
+static void note_lease(rtems_dhcpcd_hook *hook, char *const *environment)
+{
+  bool address = false;
+  const char *servers = NULL;
+
+  (void) hook;
+  for (; *environment != NULL; ++environment) {
+    address = address || value_of(*environment, "new_ip_address") != NULL;
+    servers = servers != NULL ? servers : value_of(*environment, "new_ntp_servers");
+  }
+  if (servers != NULL) {
+    char server[INET_ADDRSTRLEN];
+    strlcpy(server, servers, sizeof(server));
+    server[strcspn(server, " ")] = '\0';
+    rtems_ioc_network_said("ntp", server);
+  }
+  leased = leased || address;
+}
+
+static rtems_dhcpcd_hook lease_hook = { .name = "rtems-ioc", .handler = note_lease };
+
 /* Starts the DHCP client and waits for a lease. */
 static int by_dhcp(void)
 {
   char *up[] = { "ifconfig", interface, "up", NULL };
-  static const char settings[] = "nodhcp6\nnoipv6\nnoipv4ll\n";
+  static const char settings[] = "nodhcp6\nnoipv6\nnoipv4ll\noption ntp_servers\n";
   int descriptor;
 
   if (ifconfig(3, up) != EX_OK) {
@@ -62,12 +93,13 @@ static int by_dhcp(void)
     write(descriptor, settings, sizeof(settings) - 1);
     close(descriptor);
   }
+  rtems_dhcpcd_add_hook(&lease_hook);
   if (rtems_dhcpcd_start(NULL) != RTEMS_SUCCESSFUL) {
     return -1;
   }
   for (unsigned tenth = 0; tenth < 10 * LEASE_SECONDS; ++tenth) {
     rtems_ioc_interfaces(note_address, NULL);
-    if (own_address != 0) {
+    if (leased && own_address != 0) {
       return 0;
     }
     rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 10);

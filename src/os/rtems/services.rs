@@ -11,13 +11,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
-use super::{Rtems, config, console, kernel, measure};
+use super::{Rtems, config, console, measure, settings};
 use crate::net::PoolAdmission;
 use crate::net::provider::Served;
 use crate::net::server::Server;
 use crate::net::settings::{Settings, dotted};
 use crate::net::status::Status;
 use crate::os::System;
+use crate::pool::pool;
 use crate::pv::Database;
 use crate::tcpecho::classic;
 use crate::{app, ca, shell, tcpecho};
@@ -40,6 +41,7 @@ pub fn ioc() -> Option<&'static Ioc> {
     let ioc = IOC
         .call_once(|| {
             console::start_log();
+            pool().set_reserve(config::POOL_RESERVE);
             build().map_err(|why| log::error!("{why}")).ok()
         })
         .as_ref()?;
@@ -55,10 +57,10 @@ static CLASSIC_STOP: AtomicBool = AtomicBool::new(false);
 
 /// Puts the process variables and the servers together.
 fn build() -> Result<Ioc, String> {
-    let get = |name: &str| kernel::setting(name).map(ToString::to_string);
+    let get = |name: &str| settings::setting(name).map(ToString::to_string);
     let settings =
         Settings::from_environment(&get, &dotted, Vec::new()).map_err(|error| error.to_string())?;
-    let name = kernel::setting("name").unwrap_or(DEFAULT_NAME);
+    let name = settings::setting("name").unwrap_or(DEFAULT_NAME);
     let status = Status::new(Rtems);
     let mut database = Database::new();
     database.set_time(Rtems.wall());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The time of day by SNTP (RFC 4330), for boards without a clock of their own: at boot and every ten minutes, and by the
- * command `clock`. One question at a time; the answer's transmit time, half the round trip added, is set as it is. */
+/* The time of day by SNTP (RFC 4330), for boards without a clock of their own: at boot, by a task every ten minutes (every
+ * half minute until it has been set), and by the command `clock`. The answer's transmit time, half the round trip added, is
+ * set as it is. */
 
 #include <errno.h>
 #include <stdint.h>
@@ -30,9 +31,15 @@
 #define ANSWER_SECONDS 2
 #define TRIES 3
 #define PERIOD_SECONDS 600
-#define STACK_BYTES 6144
+#define RETRY_SECONDS 30
 
-static const char *server;
+/* Given to the command; NULL as long as the settings say which. It points into one of the two texts, and the other one is
+ * written when it changes. */
+static const char *volatile chosen;
+/* The task that keeps the time; asks at once when it gets this event. */
+static rtems_id keeper;
+#define ASK RTEMS_EVENT_1
+static char texts[2][INET_ADDRSTRLEN];
 static int64_t last_step_ms;
 static time_t last_set;
 
@@ -104,12 +111,33 @@ static int synchronise(const char *address)
   return done ? 0 : ETIMEDOUT;
 }
 
+/* The server to ask, NULL when none is known: DHCP may name one late. */
+static const char *server(void)
+{
+  const char *given = chosen;
+
+  return given != NULL ? given : rtems_ioc_setting("ntp");
+}
+
+static void choose(const char *address)
+{
+  char *text = texts[chosen == texts[0]];
+
+  strlcpy(text, address, sizeof(texts[0]));
+  chosen = text;
+  rtems_event_send(keeper, ASK);
+}
+
+/* The first question goes out at once: its step shows how the clock runs. */
 static rtems_task keep_time(rtems_task_argument unused)
 {
   (void) unused;
   for (;;) {
-    rtems_task_wake_after(PERIOD_SECONDS * rtems_clock_get_ticks_per_second());
-    synchronise(server);
+    const char *address = server();
+    int error = address != NULL ? synchronise(address) : ENOENT;
+    unsigned seconds = error == 0 ? PERIOD_SECONDS : RETRY_SECONDS;
+    rtems_event_set asked;
+    rtems_event_receive(ASK, RTEMS_WAIT | RTEMS_EVENT_ANY, seconds * rtems_clock_get_ticks_per_second(), &asked);
   }
 }
 
@@ -121,6 +149,7 @@ static int command(int argc, char *argv[])
       printf("clock: no time from %s: %s\n", argv[1], strerror(error));
       return 1;
     }
+    choose(argv[1]);
   }
   if (last_set == 0) {
     printf("clock: not set; process variables carry the stamp 0\n");
@@ -135,19 +164,18 @@ static int command(int argc, char *argv[])
 
 void rtems_ioc_sntp_start(void)
 {
-  rtems_id task;
+  const char *address = server();
 
   rtems_shell_add_cmd("clock", "ioc", "clock [SERVER]            state of the time of day; asks an SNTP server", command);
-  server = rtems_ioc_setting("ntp");
-  if (server == NULL) {
+  if (address == NULL) {
     printf("rtems-ioc: clock not set: no SNTP server is known\n");
-    return;
+  } else {
+    printf("rtems-ioc: clock %s by SNTP from %s\n", synchronise(address) == 0 ? "set" : "NOT set", address);
   }
-  printf("rtems-ioc: clock %s by SNTP from %s\n", synchronise(server) == 0 ? "set" : "NOT set", server);
   if (rtems_task_create(
-        rtems_build_name('S', 'N', 'T', 'P'), RTEMS_IOC_TASK_SHELL_PRIORITY, STACK_BYTES, RTEMS_DEFAULT_MODES,
-        RTEMS_FLOATING_POINT, &task
+        rtems_build_name('S', 'N', 'T', 'P'), RTEMS_IOC_TASK_SNTP_PRIORITY, RTEMS_IOC_TASK_SNTP_STACK,
+        RTEMS_DEFAULT_MODES, RTEMS_FLOATING_POINT, &keeper
       ) == RTEMS_SUCCESSFUL) {
-    rtems_task_start(task, keep_time, 0);
+    rtems_task_start(keeper, keep_time, 0);
   }
 }

@@ -5,12 +5,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{bell, clock, descriptors, files, interfaces, kernel, mutex, task};
-use crate::os::socket::bsd::{BsdDatagram, BsdListener, BsdStream};
 #[cfg(not(feature = "legacy-network"))]
 use crate::os::socket::poll::PollSet as Readiness;
 #[cfg(feature = "legacy-network")]
 use crate::os::socket::wakeup::WakeSet as Readiness;
-use crate::os::socket::{Address, DatagramOptions, SocketError};
+use crate::os::socket::{SocketError, on_bsd_sockets};
 use crate::os::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
 use crate::value::Stamp;
 
@@ -19,10 +18,8 @@ use crate::value::Stamp;
 pub struct Rtems;
 
 impl System for Rtems {
-    type Stream = BsdStream;
-    type Listener = BsdListener;
-    type Datagram = BsdDatagram;
-    type Poller = Readiness;
+    on_bsd_sockets!(Readiness);
+
     type Mutex<T: Send + 'static> = mutex::Mutex<T>;
     type Task = task::RtemsTask;
     type Bell = bell::EventBell;
@@ -41,22 +38,6 @@ impl System for Rtems {
 
     fn sleep_ms(&self, milliseconds: u64) {
         clock::sleep_ms(milliseconds);
-    }
-
-    fn listen(&self, at: Address, backlog: u16) -> Result<BsdListener, SocketError> {
-        BsdListener::open(at, backlog)
-    }
-
-    fn datagram(&self, at: Address, options: DatagramOptions) -> Result<BsdDatagram, SocketError> {
-        BsdDatagram::open(at, options)
-    }
-
-    fn connect(&self, to: Address) -> Result<BsdStream, SocketError> {
-        BsdStream::connect(to)
-    }
-
-    fn poller(&self) -> Result<Readiness, SocketError> {
-        Readiness::new()
     }
 
     fn bell(&self) -> bell::EventBell {

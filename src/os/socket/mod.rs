@@ -11,6 +11,8 @@ pub mod alarm;
 pub mod bsd;
 #[cfg(all(feature = "legacy-network", not(feature = "hosted")))]
 mod buffers;
+#[cfg(any(feature = "hosted", feature = "rtems"))]
+mod on_bsd;
 #[cfg(any(feature = "hosted", all(feature = "rtems", not(feature = "legacy-network"))))]
 pub mod poll;
 #[cfg(all(test, feature = "hosted"))]
@@ -22,6 +24,9 @@ pub mod scripted;
 mod sys;
 #[cfg(all(feature = "legacy-network", not(feature = "hosted")))]
 pub mod wakeup;
+
+#[cfg(any(feature = "hosted", all(feature = "rtems", feature = "server")))]
+pub(super) use on_bsd::on_bsd_sockets;
 
 /// The operating system's number of a socket.
 pub type Descriptor = i32;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::alarm::{Alarm, SocketWaker};
 use super::bsd::last_error;
-use super::sys::{self, pollfd};
+use super::sys::{self, Timeout, pollfd};
 use super::{Descriptor, SocketError};
 use crate::os::{Interest, Poller, Readiness};
 
@@ -21,6 +21,7 @@ pub struct PollSet {
     /// Place 0 is the waker's; place `token + 1` the caller's.
     places: Vec<pollfd>,
     alarm: Alarm,
+    timeout: Timeout,
     /// Places that the last wait found ready and that `next_ready` has not returned yet.
     ready: usize,
 }
@@ -32,7 +33,8 @@ impl PollSet {
         let mut places = Vec::new();
         places.try_reserve(8).map_err(|_| SocketError::NoBuffers)?;
         places.push(pollfd { fd: alarm.descriptor(), events: sys::POLLIN, revents: 0 });
-        Ok(PollSet { places, alarm, ready: 0 })
+        let timeout = Timeout::new(alarm.waker());
+        Ok(PollSet { places, alarm, timeout, ready: 0 })
     }
 }
 
@@ -72,10 +74,11 @@ impl Poller for PollSet {
     }
 
     fn wait(&mut self, timeout_ms: Option<u64>) -> Result<(), SocketError> {
-        let timeout = timeout_ms.map_or(-1, |ms| i32::try_from(ms).unwrap_or(i32::MAX));
+        let timeout = self.timeout.begin(timeout_ms);
         self.ready = 0;
         // SAFETY: the pointer and the number describe `places`, which nobody else touches during the call.
         let found = unsafe { sys::poll(self.places.as_mut_ptr(), self.places.len() as _, timeout) };
+        self.timeout.end();
         if found < 0 {
             return match last_error() {
                 SocketError::Interrupted => Ok(()),

@@ -23,6 +23,26 @@ pub fn close_on_exec(descriptor: c_int) {
     unsafe { fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC) };
 }
 
+/// The end of a wait in poll: here that of poll itself.
+#[cfg(feature = "hosted")]
+pub struct Timeout;
+
+#[cfg(feature = "hosted")]
+impl Timeout {
+    /// For the task that this waker wakes.
+    pub fn new(_: super::alarm::SocketWaker) -> Timeout {
+        Timeout
+    }
+
+    /// Begins a wait of so long (`None`: for ever): the timeout that poll gets.
+    pub fn begin(&self, timeout_ms: Option<u64>) -> c_int {
+        timeout_ms.map_or(-1, |ms| c_int::try_from(ms).unwrap_or(c_int::MAX))
+    }
+
+    /// The wait has ended.
+    pub fn end(&self) {}
+}
+
 /// The error of the last call in this task.
 #[cfg(feature = "hosted")]
 pub fn errno() -> i32 {
@@ -68,6 +88,8 @@ mod rtems {
         socket, socklen_t,
     };
 
+    #[cfg(not(feature = "legacy-network"))]
+    pub use crate::os::rtems::timeout::Timeout;
     #[cfg(not(feature = "legacy-network"))]
     pub use rtems_sys::{poll, pollfd};
 

@@ -172,6 +172,7 @@ pub fn set_pool(bytes: usize) -> Result<(), PoolError> {
         let Locked { state, memory, heap } = &mut locked;
         heap.extend(memory, &mut state.watch.tracker, grown.start, grown.len());
     }
+    locked.state.watch.tracker.restart_minimum();
     locked.publish();
     drop(locked);
     pool().register(&MODEL_HEAP);
