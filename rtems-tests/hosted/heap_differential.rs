@@ -287,7 +287,7 @@ fn a_wrong_delta_is_noticed<V: Version, const WORD: usize, const BIG: bool>() {
         let mut bytes = vec![0xa5u8; MEMORY_BYTES];
         let mut memory = SliceMemory::<WORD, BIG>::new(BASE, &mut bytes);
         let mut bench = Bench::<V>::new(&mut memory, 7, 8);
-        for _ in 0..100 {
+        for _ in 0..if cfg!(miri) { 20 } else { 100 } {
             bench.step(&mut memory);
         }
         bench.hooks.wrong = Some(wrong);
