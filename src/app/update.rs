@@ -122,14 +122,14 @@ impl<'a> Laid<'a> {
                 store(words, 0, (both >> 32) as u32);
                 store(words, 1, both as u32);
             }
-            Laid::Text(text) => pack(words, text.iter().map(|b| [*b])),
+            Laid::Text(text) => pack_bytes(words, text),
             Laid::Elements(Elements::Double(v)) => pack(words, v.iter().map(|v| v.to_be_bytes())),
             Laid::Elements(Elements::Int64(v)) => pack(words, v.iter().map(|v| (*v as f64).to_be_bytes())),
             Laid::Elements(Elements::Float(v)) => pack(words, v.iter().map(|v| v.to_be_bytes())),
             Laid::Elements(Elements::Long(v)) => pack(words, v.iter().map(|v| v.to_be_bytes())),
             Laid::Elements(Elements::Short(v)) => pack(words, v.iter().map(|v| v.to_be_bytes())),
             Laid::Elements(Elements::Enum(v)) => pack(words, v.iter().map(|v| v.to_be_bytes())),
-            Laid::Elements(Elements::Char(v)) => pack(words, v.iter().map(|v| [*v])),
+            Laid::Elements(Elements::Char(v)) => pack_bytes(words, v),
             Laid::Elements(Elements::String(v)) => pack(words, v.iter().map(|v| *v.wire())),
         }
     }
@@ -152,6 +152,12 @@ fn store(words: &[AtomicU32], at: usize, word: u32) {
 /// Element after element, four bytes a word.
 #[inline]
 fn pack<const SIZE: usize>(words: &[AtomicU32], elements: impl Iterator<Item = [u8; SIZE]>) {
+    if SIZE.is_multiple_of(4) {
+        for (place, element) in words.chunks_exact((SIZE / 4).max(1)).zip(elements) {
+            pack_bytes(place, &element);
+        }
+        return;
+    }
     let (mut at, mut word, mut used) = (0, 0u32, 0);
     for byte in elements.flatten() {
         word = word << 8 | u32::from(byte);
@@ -163,6 +169,20 @@ fn pack<const SIZE: usize>(words: &[AtomicU32], elements: impl Iterator<Item = [
     }
     if used > 0 {
         store(words, at, word << (8 * (4 - used)));
+    }
+}
+
+/// Bytes, four a word; the last word is filled up with zeros.
+#[inline]
+fn pack_bytes(words: &[AtomicU32], bytes: &[u8]) {
+    let (whole, rest) = bytes.as_chunks::<4>();
+    for (place, chunk) in words.iter().zip(whole) {
+        place.store(u32::from_be_bytes(*chunk), Ordering::Relaxed);
+    }
+    if !rest.is_empty() {
+        let mut last = [0; 4];
+        last[..rest.len()].copy_from_slice(rest);
+        store(words, whole.len(), u32::from_be_bytes(last));
     }
 }
 

@@ -135,6 +135,11 @@ pub trait Provider {
     /// What this client may do.
     fn access(&self, pv: PvId, client: &Client<'_>) -> Access;
 
+    /// A client asks for this value: what was set before has to be in it. Subscribers, who are told of each change, are
+    /// not asked for again.
+    #[inline]
+    fn refresh(&mut self, _pv: PvId) {}
+
     /// Hands the current reading to `visit`; computed values are computed now.
     fn read<R>(&mut self, pv: PvId, visit: impl FnOnce(&Reading<'_>) -> R) -> Result<R, PvError>;
 

@@ -36,14 +36,6 @@ impl<S> Served<S> {
             put_log: PutLog::with_capacity(logged_puts),
         }
     }
-
-    /// What was set last counts, though the server has not had a turn since.
-    #[inline]
-    fn refresh(&mut self, index: u32) {
-        if !self.application.is_empty() && self.database.is_application(index) {
-            self.application.refresh(index, &mut self.database);
-        }
-    }
 }
 
 impl From<PutError> for PvError {
@@ -92,6 +84,7 @@ impl<S: StatusSource> Served<S> {
         completion: bool,
     ) -> Result<PutOutcome, PvError> {
         let mut entry = self.log_entry(pv, client);
+        self.refresh(pv);
         entry.old = self.shown(pv);
         let result = self.put_value(pv, put, client, completion);
         entry.new = match result {
@@ -164,8 +157,14 @@ impl<S: StatusSource> Provider for Served<S> {
     }
 
     #[inline]
+    fn refresh(&mut self, pv: PvId) {
+        if !self.application.is_empty() && self.database.is_application(pv.index) {
+            self.application.refresh(pv.index, &mut self.database);
+        }
+    }
+
+    #[inline]
     fn read<R>(&mut self, pv: PvId, visit: impl FnOnce(&Reading<'_>) -> R) -> Result<R, PvError> {
-        self.refresh(pv.index);
         self.database.read(pv.index, View(pv.view), &self.source, visit).ok_or(PvError::Refused)
     }
 

@@ -123,6 +123,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
     /// Queues `reply` with the current value. Returns the size of the payload.
     #[inline]
     fn value(&mut self, pv: PvId, dbr: Dbr, max_count: u32, reply: Header) -> Result<u32, Unread> {
+        self.provider.refresh(pv);
         let extra = self.extra(pv, dbr);
         let session = &*self.session;
         let (config, admission) = (self.config, self.admission);
