@@ -7,24 +7,30 @@
 #include <rtems.h>
 #include <rtems/shell.h>
 
+#include "os/rtems/files.h"
 #include "os/rtems/image.h"
 #include "rtems_ioc_server.h"
 
 /* Network, servers, commands, and the shell on the console, which never ends unless asked to. */
 static rtems_task Init(rtems_task_argument unused)
 {
+  bool networked;
+
   (void) unused;
   rtems_ioc_clock_check();
   printf("\nrtems-ioc on %s (%s)\n", RTEMS_IOC_BSP_NAME, RTEMS_IOC_BSP_TITLE);
   /* The shell would ask the terminal for its size and eat what somebody types meanwhile. */
   setenv("TERM_SIZE_DETECT", "0", 1);
   rtems_shell_init_environment();
-  rtems_ioc_register_commands();
   selftest_register();
   heapbench_register();
   pvbench_register();
   device_register();
-  if (rtems_ioc_network_start() == 0) {
+  networked = rtems_ioc_network_start() == 0;
+  /* With the network up, so that the configuration may come from a file system beyond it. */
+  rtems_ioc_mount();
+  rtems_ioc_register_commands();
+  if (networked) {
     rtems_ioc_sntp_start();
     rtems_ioc_start();
   }

@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import boardlib
+import embedded
 
 # C files of both archives, of the server's archive, and of the image; network_<stack>.c comes with the BSP.
 ARCHIVE_SOURCES = ["src/os/rtems/wrap.c", "src/os/rtems/heap_access.c"]
-SERVER_SOURCES = [f"src/os/rtems/{name}.c" for name in ("bell", "console", "errno", "files", "kernel", "measure")]
+SERVER_PARTS = ("bell", "console", "embedded", "errno", "files", "kernel", "measure")
+SERVER_SOURCES = [f"src/os/rtems/{name}.c" for name in SERVER_PARTS]
 IMAGE_SOURCES = ["src/init.c", "src/os/rtems/clock.c"]
 # Keeps the hooks' object in, so that the link fails when the archive lacks it.
 MARKER = "-Wl,-u,rtems_ioc_pool_hooks_present"
@@ -78,6 +80,15 @@ def build(bld, bsp, hooks):
     common = objects([s for s in ARCHIVE_SOURCES if bld.path.find_node(s)])
     server = objects(SERVER_SOURCES + STACK_SOURCES[bsp.stack])
     rest = objects(IMAGE_SOURCES + START_SOURCES[bsp.stack] + ["examples/device.c"] + test_sources(bld))
+
+    def write_configuration(task):
+        return guarded(lambda: task.outputs[0].write(embedded.source(bsp)))
+
+    configuration = f"{variant}/configuration.c"
+    inputs = settings + tools + [bld.root.find_node(str(path)) for _, path in embedded.paths(bsp)]
+    inputs += bld.path.ant_glob("bsp-config/tools/embedded.py")
+    step(bld, f"{bsp.name}: configuration", rule=write_configuration, source=inputs, target=configuration)
+    rest += objects([configuration])
 
     legacy = ["legacy-network"] if bsp.stack == "legacy" else []
     archives = {}

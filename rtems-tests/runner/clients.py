@@ -137,6 +137,22 @@ def device(clients, machine):
     check("not found" in text, f"a deleted process variable is still served: {text}")
 
 
+def configuration(clients, machine):
+    """The records and rules that bsp-config puts into the image, and rules read again from its file system."""
+    if "crate:" not in machine.command("dbl crate:"):
+        raise Skip("no configuration in this image")
+    text = clients.run("caget", "crate:beam:limit", "crate:state", "crate:note")
+    check("200" in text and "Local" in text and "nothing to report" in text, text)
+    clients.run("caput", "crate:mode", "Remote")
+    check("Remote" in clients.run("caget", "crate:state"), "the alias shows the old value")
+    check("read, no write" in clients.run("cainfo", "crate:beam:limit"), "writable by everybody")
+    check("puts shown" in machine.command("putlog"), "no log of puts")
+    shown = machine.command("access load /etc/ioc/crate.acf")
+    check("3 in 2 access groups" in shown, shown)
+    shown = machine.command("access load /etc/ioc/none.acf")
+    check("No such file" in shown, shown)
+
+
 def server_restart(clients, machine):
     """The server stops and starts by command, and serves again."""
     before = machine.command("casrv stop")
@@ -263,6 +279,7 @@ TESTS = [
     ("unset-clock", unset_clock, False),
     ("catime-1000", catime(1000), False),
     ("catime-10000", catime(10000), True),
+    ("configuration", configuration, False),
     ("device", device, False),
     ("casrv-restart", server_restart, False),
     ("casw", casw, False),

@@ -36,15 +36,12 @@ fn remedy(out_of_memory: bool) -> &'static str {
 
 /// `A=1,B=2`, any number of times; the last of a name counts.
 fn macros(definitions: &[String]) -> Result<Vec<(&str, &str)>, Failure> {
-    let pairs = definitions.iter().flat_map(|definition| definition.split(','));
-    pairs
-        .map(str::trim)
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| match pair.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() => Ok((name.trim(), value.trim())),
-            _ => Err(Failure::new(format_args!(
-                "--macro {pair}: give NAME=VALUE, several separated by commas"
-            ))),
+    let definitions = definitions.iter().flat_map(|text| db::definitions(text));
+    definitions
+        .map(|definition| {
+            definition.map_err(|text| {
+                Failure::new(format_args!("--macro {text}: give NAME=VALUE, several separated by commas"))
+            })
         })
         .collect()
 }

@@ -5,6 +5,7 @@ pub mod acceptor;
 mod admission;
 mod circuits;
 mod clocked;
+pub mod configuration;
 mod courier;
 mod hosting;
 pub mod plan;

@@ -20,6 +20,10 @@ unsafe extern "C" {
     fn rtems_ioc_file_read(path: *const c_char, buffer: *mut c_void, room: usize) -> c_long;
     /// files.h
     fn rtems_ioc_file_error() -> *const c_char;
+    /// files.h
+    fn rtems_ioc_files_install() -> *const c_char;
+    /// files.h
+    fn rtems_ioc_default(name: *const c_char) -> *const c_char;
 }
 
 fn why() -> String {
@@ -51,4 +55,28 @@ pub fn read(path: &str) -> Result<Vec<u8>, String> {
         }
         room = room.saturating_mul(2);
     }
+}
+
+/// Puts the files of the image where they belong.
+pub fn install() -> Result<(), String> {
+    // SAFETY: takes nothing; returns NULL or a C string that stays for ever.
+    let failed = unsafe { rtems_ioc_files_install() };
+    if failed.is_null() {
+        return Ok(());
+    }
+    // SAFETY: not NULL, and a path of a table in the image.
+    let path = unsafe { CStr::from_ptr(failed) }.to_string_lossy();
+    Err(alloc::format!("{path}: {}", why()))
+}
+
+/// A setting of the image's own, which counts when nobody else says anything.
+pub fn default(name: &str) -> Option<&'static str> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: a C string that lives during the call.
+    let value = unsafe { rtems_ioc_default(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, and a text of a table in the image.
+    unsafe { CStr::from_ptr(value) }.to_str().ok()
 }

@@ -11,12 +11,12 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
-use super::{Rtems, config, console, measure, settings};
-use crate::net::PoolAdmission;
+use super::{Rtems, config, console, files, measure, settings};
 use crate::net::provider::Served;
 use crate::net::server::Server;
 use crate::net::settings::{Settings, dotted};
 use crate::net::status::Status;
+use crate::net::{PoolAdmission, configuration};
 use crate::os::System;
 use crate::pool::pool;
 use crate::pv::Database;
@@ -57,10 +57,26 @@ static CLASSIC_STOP: AtomicBool = AtomicBool::new(false);
 
 /// Puts the process variables and the servers together.
 fn build() -> Result<Ioc, String> {
-    let get = |name: &str| settings::setting(name).map(ToString::to_string);
+    if let Err(why) = files::install() {
+        log::error!("{why}");
+    }
+    let said = |name: &str| settings::setting(name).map(ToString::to_string);
+    let own = |name: &str| said(name).or_else(|| files::default(name).map(ToString::to_string));
+    // A file of settings comes behind what the boot says, before what the image has.
+    let from_file = own("settings").map_or_else(Vec::new, |path| match files::read(&path) {
+        Ok(text) => configuration::settings_in(&text),
+        Err(why) => {
+            log::error!("{path}: {why}");
+            Vec::new()
+        }
+    });
+    let get = |name: &str| {
+        let listed = || from_file.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        said(name).or_else(listed).or_else(|| files::default(name).map(ToString::to_string))
+    };
     let settings =
         Settings::from_environment(&get, &dotted, Vec::new()).map_err(|error| error.to_string())?;
-    let name = settings::setting("name").unwrap_or(DEFAULT_NAME);
+    let name = get("name").unwrap_or_else(|| DEFAULT_NAME.to_string());
     let status = Status::new(Rtems);
     let mut database = Database::new();
     database.set_time(Rtems.wall());
@@ -79,9 +95,14 @@ fn build() -> Result<Ioc, String> {
         limits.max_array_bytes = bytes;
     }
     let protocol = ca::Config { limits, ..ca::Config::DEFAULT };
-    let provider = Served::new(database, status, LOGGED_PUTS);
+    let mut provider = Served::new(database, status, LOGGED_PUTS);
+    configuration::apply(&mut provider, &get, &files::read, &dotted);
     let server = Server::new(Rtems, ca::Server::new(protocol, provider), PoolAdmission);
-    Ok(Ioc::new(Rtems, server, settings, super::echo::OPTIONS))
+    let mut ioc = Ioc::new(Rtems, server, settings, super::echo::OPTIONS);
+    if get("check-client-ip").is_some_and(|value| configuration::is_yes(&value)) {
+        ioc.check_addresses(dotted);
+    }
+    Ok(ioc)
 }
 
 /// rtems_ioc_server.h: starts every server; 0, or -1 when one did not start (the log says why).

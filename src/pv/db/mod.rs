@@ -7,6 +7,7 @@
 
 mod assign;
 mod create;
+mod definitions;
 mod error;
 mod lexer;
 mod loader;
@@ -16,6 +17,7 @@ mod rules;
 mod tests;
 
 pub use create::create;
+pub use definitions::definitions;
 pub use error::DbError;
 
 use super::Database;
