@@ -10,6 +10,7 @@ mod alarms;
 mod beacons;
 mod catime;
 mod echo;
+mod features;
 mod malformed;
 mod program;
 mod python_clients;
@@ -127,7 +128,9 @@ fn main() -> ExitCode {
         report_skips(&trials, why);
     }
     for &(name, test) in
-        [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS, security::TESTS].concat().iter()
+        [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS, security::TESTS, features::TESTS]
+            .concat()
+            .iter()
     {
         trials.push(Trial::test(name, move || beside(test).map_err(Failed::from)));
     }

@@ -49,7 +49,8 @@ const NAMES: &[&str] = &[
     "sec:address",
 ];
 
-const KNOWN: &str = "sec:default";
+/// A record of `security.db`.
+pub const KNOWN: &str = "sec:default";
 
 /// The status of an update that may not be read.
 const ECA_NORDACCESS: u32 = 0x170;

@@ -36,10 +36,12 @@ pub const COMMANDS: &[Command] = &[
     Command {
         name: "casrv",
         topic: TOPIC,
-        usage: "casrv start|stop         starts or stops the Channel Access server",
+        usage: "casrv start|stop|pause|run   the Channel Access server; paused, it is not found, and circuits go on",
         run: |out, arguments| match arguments {
             ["start"] => act(out, |services, out| services.start_server(out)),
             ["stop"] => act(out, |services, out| services.stop_server(out)),
+            ["pause"] => act(out, |services, out| services.pause_server(true, out)),
+            ["run"] => act(out, |services, out| services.pause_server(false, out)),
             _ => usage(out, "casrv"),
         },
     },

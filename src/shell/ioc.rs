@@ -162,6 +162,12 @@ where
         stopped(out, "casrv", self.server.stop())
     }
 
+    fn pause_server(&self, paused: bool, out: &mut dyn fmt::Write) -> i32 {
+        self.server.with(|server| server.protocol_mut().pause(paused));
+        self.server.wake();
+        said(writeln!(out, "casrv: {}", if paused { "paused" } else { "running" }))
+    }
+
     fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result {
         let mut from = 0;
         loop {

@@ -64,6 +64,9 @@ pub trait Services: Sync {
     /// Stops it: circuits are closed, searches are not answered.
     fn stop_server(&self, out: &mut dyn fmt::Write) -> i32;
 
+    /// Stops answering searches and sending beacons, or goes on with both; circuits stay.
+    fn pause_server(&self, paused: bool, out: &mut dyn fmt::Write) -> i32;
+
     /// Lists the process variables whose names contain the text.
     fn list_names(&self, containing: &str, out: &mut dyn fmt::Write) -> fmt::Result;
 
