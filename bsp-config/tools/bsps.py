@@ -189,6 +189,17 @@ class Bsp:
         flags = shlex.split(self.pc.get("Libs", "")) or [f"-B{self.lib}", "-qrtems", *self.abi]
         return flags + self.old_specs() + ([] if "-Wl,--gc-sections" in flags else ["-Wl,--gc-sections"])
 
+    def runtime_symbols(self):
+        """What this BSP's libgcc and C library define."""
+        found = set()
+        for library in ("libgcc.a", "libc.a"):
+            query = [self.tool("gcc"), *self.abi, f"-print-file-name={library}"]
+            path = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+            listing = [self.tool("nm"), "-g", "--defined-only", "-P", path]
+            shown = subprocess.run(listing, capture_output=True, text=True, check=True).stdout
+            found |= {line.split()[0] for line in shown.splitlines() if len(line.split()) > 1}
+        return found
+
     def old_specs(self):
         """RTEMS 5 and older keep the start file and libraries in a specs file."""
         specs = self.lib / "bsp_specs"

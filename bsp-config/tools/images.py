@@ -200,6 +200,7 @@ def archive(bld, bsp, name, features, own, kind, inputs, constants):
         }
         folder = bld.bldnode.make_node("cargo").abspath()
         boardlib.build(bsp.config["rust"]["target"], features, result, folder, environment)
+        hide_runtime(bsp, result)
         extra = [bld.bldnode.make_node(each).abspath() for each in own]
         if extra:
             subprocess.run([bsp.tool("ar"), "rs", str(result), *extra], check=True, capture_output=True)
@@ -211,6 +212,14 @@ def archive(bld, bsp, name, features, own, kind, inputs, constants):
 
     step(bld, f"{bsp.name}: cargo {name}", rule=task, source=[*inputs, constants, *own], target=target)
     return target
+
+
+def hide_runtime(bsp, result):
+    """Leaves division, memcpy and their kind to the image's own libgcc and C library. Rust's archive brings them too; an image
+    that meets it first, as EPICS's does, would take all of its divisions from there, and those are slower."""
+    names = result.with_suffix(".hidden")
+    names.write_text("\n".join(sorted(bsp.runtime_symbols())) + "\n", encoding="utf-8")
+    subprocess.run([bsp.tool("objcopy"), f"--localize-symbols={names}", str(result)], check=True)
 
 
 def form(bld, bsp, image):

@@ -10,6 +10,7 @@
 | hooks     | malloc, lock, print or panic within reach of a wrapped heap function: deadlock or endless recursion |
 | marker    | an archive or image in which the hooks are absent                                                  |
 | bypass    | an image with a call that goes round a hook: linked without one of the --wrap flags                |
+| runtime   | a division or copy of Rust's in place of the one in libgcc or the C library, for a whole image          |
 | limits    | an image that the board's firmware or link map cannot take                                         |
 """
 
@@ -252,6 +253,21 @@ def bypass(objects, names, on_purpose=()):
                     f"linked without --wrap={real[target]}"
                 )
     return wrong
+
+
+_RUNTIME = re.compile(
+    r"^(?:__aeabi_u?[il]div(?:mod)?|__aeabi_mem(?:cpy|move|set|clr|cmp)[48]?|__u?(?:div|mod)di3|mem(?:cpy|move|set|cmp)|strlen)$"
+)
+
+
+def runtime(objects):
+    """Functions of libgcc and the C library that this archive offers to everybody."""
+    return [
+        f"{found.name}: {symbol.name} takes the place of the image's own: it is to be local"
+        for found in objects
+        for symbol in found.symbols
+        if symbol.section and symbol.binding != 0 and _RUNTIME.match(symbol.name)
+    ]
 
 
 def limits(objects, maximum):

@@ -35,7 +35,8 @@ def check_archive(path, server, hooks):
         allowed |= {"__real_" + name for name in WRAPPED}
     wrong = checks.altivec(objects) + checks.tls(objects) + checks.undefined(objects, allowed)
     if hooks:
-        wrong += checks.marker(objects, HOOKS + [MARKER]) + checks.hooks(objects, HOOKS)
+        # With our C objects in it, it is one that is linked: only then were the names of libgcc known.
+        wrong += checks.marker(objects, HOOKS + [MARKER]) + checks.hooks(objects, HOOKS) + checks.runtime(objects)
     return wrong
 
 

@@ -101,6 +101,13 @@ class CompiledFaults(unittest.TestCase):
         self.assertIn("start calls _Heap_Free past its hook", wrong[0])
         self.assertEqual(checks.bypass(self.image(), ["_Heap_Free"], ["start"]), [])
 
+    def test_runtime(self):
+        for text in ("int __udivdi3(int a) { return a; }", "__attribute__((weak)) int __aeabi_uidivmod(int a) { return a; }"):
+            self.assertEqual(len(checks.runtime(self.objects(text))), 1, text)
+            hidden = text.replace("__attribute__((weak))", "")
+            self.assertEqual(checks.runtime(self.objects("__attribute__((used)) static " + hidden)), [])
+        self.assertEqual(checks.runtime(self.objects("int ours(int a) { return a; }")), [])
+
     def test_limits(self):
         objects = self.objects("char buffer[5000] = {1}; int f(void) { return 1; }")
         self.assertEqual(checks.limits(objects, 6000), [])
