@@ -27,7 +27,7 @@ import catime
 import chart
 
 import bsps  # noqa: E402  (ioc.py has put its folder on the path)
-import clients as host
+import programs as host
 import wire
 from run import isolate
 

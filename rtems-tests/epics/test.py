@@ -23,7 +23,7 @@ import ioc as emulated
 import variants
 
 import bsps
-import clients as host
+import programs as host
 from machine import Machine, MachineError
 from report import Report
 from run import isolate
@@ -65,9 +65,7 @@ def check_image(bsp, image):
 
 def links(bsp, report, where, folder):
     """The example with the package and without; what runs is returned."""
-    # The whole archive asks an image with the legacy stack for more than EPICS's has.
-    words = [] if bsp.stack == "legacy" else ["RTEMS_IOC_TCPECHO=YES"]
-    with_it = variants.example(bsp, *where, folder / "with", words)
+    with_it = variants.example(bsp, *where, folder / "with", ["RTEMS_IOC_TCPECHO=YES"])
     report.add("links", "passed", "the check is part of the link")
     without = variants.example(bsp, where[0], where[1], None, folder / "without")
     status, text = check_image(bsp, without.with_suffix(""))
@@ -139,7 +137,7 @@ def runs(bsp, report, image):
         report.add("boots", "passed")
         clients = host.Clients(host.find_clients())
         with contextlib.closing(clients):
-            for name, test in TESTS[: None if bsp.stack != "legacy" else -1]:
+            for name, test in TESTS:
                 try:
                     report.add(name, "passed", test(clients, machine) or "")
                 except host.Skip as why:

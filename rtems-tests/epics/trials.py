@@ -22,7 +22,7 @@ import circuit
 import variants
 
 import bsps
-import clients as host
+import programs as host
 from run import isolate
 
 ARRAYS = [4000, 20_000, 50_000, 100_000]
