@@ -40,8 +40,9 @@ static int move(void *context, const rtems_ioc_put *put)
   if (moving != 0 || value < 0.0 || value > 100.0) {
     return RTEMS_IOC_PUT_REFUSE;
   }
-  moving = put->token;
+  /* In this order: the device's task may come in between, and ends the put when it is where it is wanted. */
   wanted = value;
+  moving = put->token;
   return RTEMS_IOC_PUT_LATER;
 }
 

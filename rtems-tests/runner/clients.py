@@ -61,8 +61,10 @@ def casw(clients, machine):
         seen = len(watch.text)
         machine.command("casrv stop")
         machine.command("casrv start")
-        watch.wait_until(lambda text: re.search(rf"\* \S+:{CA} ", text[seen:]), "anomaly")
-    return " ".join(re.search(rf"\* \S+:{CA} [^*]*?current=\S+", watch.text[seen:])[0].split())
+        # To the end of its last line: it may come in pieces.
+        anomaly = rf"\* \S+:{CA} [^*]*?current=\S+\s"
+        watch.wait_until(lambda text: re.search(anomaly, text[seen:]), "anomaly")
+    return " ".join(re.search(anomaly, watch.text[seen:])[0].split())
 
 
 def unset_clock(clients, _machine):

@@ -35,6 +35,7 @@ pub fn apply<S: StatusSource>(
     resolve: acf::Resolve<'_>,
 ) -> u32 {
     let mut failures = databases(served, get, read);
+    // What is neither yes nor no is yes: all that these switches do is to be careful.
     let yes = |name: &str| get(name).is_some_and(|value| is_yes(&value));
     served.security.set_log_all(yes("put-log"));
     served.security.set_read_only(yes("read-only"));
@@ -98,9 +99,9 @@ fn databases<S: StatusSource>(served: &mut Served<S>, get: Get<'_>, read: Read<'
     failures
 }
 
-/// `yes`, `on` or `1`, whatever the case.
+/// Anything but `no`, `off`, `false`, `0` and nothing, whatever the case.
 pub fn is_yes(value: &str) -> bool {
-    ["yes", "on", "1"].iter().any(|yes| value.trim().eq_ignore_ascii_case(yes))
+    !["no", "off", "false", "0", ""].iter().any(|no| value.trim().eq_ignore_ascii_case(no))
 }
 
 /// The settings in a file of lines `NAME=VALUE`; `#` begins a comment, and other lines mean nothing.

@@ -5,6 +5,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -66,8 +67,9 @@ fn build() -> Result<Ioc, String> {
     let from_file = own("settings").map_or_else(Vec::new, |path| match files::read(&path) {
         Ok(text) => configuration::settings_in(&text),
         Err(why) => {
-            log::error!("{path}: {why}");
-            Vec::new()
+            // Who may write could stand in it.
+            log::error!("{path}: {why}; nobody may write");
+            vec![("read-only".to_string(), "yes".to_string())]
         }
     });
     let get = |name: &str| {

@@ -256,6 +256,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                         let number = parser.known(known, "UAG", name)?;
                         parser.push(&mut rule.users, number)
                     })?;
+                    self.named(&rule.users, "UAG")?;
                 }
                 Token::Word(b"HAG") => {
                     self.sign(b'(')?;
@@ -264,6 +265,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                         let number = parser.known(known, "HAG", name)?;
                         parser.push(&mut rule.hosts, number)
                     })?;
+                    self.named(&rule.hosts, "HAG")?;
                 }
                 Token::Word(word @ (b"CALC" | b"METHOD" | b"AUTHORITY" | b"PROTOCOL")) => {
                     return Err(fault!(
@@ -275,6 +277,14 @@ impl<'a, 'r> Parser<'a, 'r> {
                 other => return Err(fault!(self.lexer.line, "UAG, HAG or '}}' expected, not {other}")),
             }
         }
+    }
+
+    /// A condition without a name would let everybody in.
+    fn named(&self, groups: &[u16], kind: &str) -> Result<(), Fault> {
+        if groups.is_empty() {
+            return Err(fault!(self.lexer.line, "{kind} names no group"));
+        }
+        Ok(())
     }
 
     fn known(&self, number: Option<usize>, kind: &str, name: &[u8]) -> Result<u16, Fault> {

@@ -87,6 +87,8 @@ fn errors_name_the_line_and_what_is_not_supported() {
         ),
         ("ASG(a) { RULE(1, WRITE) { UAG(ops) } }", "1: there is no UAG \"ops\"; define it first"),
         ("ASG(a) { RULE(1, WRITE) { HAG(hs) } }", "1: there is no HAG \"hs\"; define it first"),
+        ("ASG(a) { RULE(1, WRITE) { UAG() } }", "1: UAG names no group"),
+        ("ASG(a) { RULE(1, WRITE) {\n HAG(,) } }", "2: HAG names no group"),
         ("ASG(a) { RULE(2, WRITE) }", "1: level \"2\" is none: give 0 or 1"),
         ("ASG(a) { RULE(1, PUT) }", "1: permission \"PUT\" is none of NONE, READ, WRITE"),
         ("ASG(a) { RULE(1, WRITE, TRAP) }", "1: \"TRAP\" is neither TRAPWRITE nor NOTRAPWRITE"),
