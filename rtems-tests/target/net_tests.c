@@ -149,10 +149,15 @@ static void descriptors(void)
   static int clients[512];
   size_t count = 0;
   int steady = dial(ECHO_PORT);
-  unsigned before = open_descriptors();
+  int odd = -1;
   int again = -1;
 
   REQUIRE(steady >= 0 && echo(steady));
+  /* A circuit takes two descriptors: with an odd number left, the last client has one and the server none for it. */
+  if ((rtems_libio_number_iops - open_descriptors()) % 2 == 0) {
+    odd = socket(AF_INET, SOCK_DGRAM, 0);
+  }
+  unsigned before = open_descriptors();
   while (count < 512 && (clients[count] = dial(CA_PORT)) >= 0) {
     ++count;
     if (count % 8 == 0) {
@@ -181,6 +186,9 @@ static void descriptors(void)
   REQUIRE(again >= 0);
   CHECK(echo(again));
   close(again);
+  if (odd >= 0) {
+    close(odd);
+  }
   printf("served again when descriptors came back\n");
 }
 
