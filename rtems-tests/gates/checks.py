@@ -4,7 +4,7 @@
 | gate      | keeps out                                                                                          |
 |-----------|----------------------------------------------------------------------------------------------------|
 | altivec   | vector instructions: RTEMS 4.9 saves no vector registers, an MPC750 has none                       |
-| tls       | thread-local storage: the link scripts up to 4.9 have no .tdata                                    |
+| tls       | thread-local storage: the link scripts up to 4.9 have no .tdata; in an image only the C library's  |
 | undefined | references that an image without this package's knowledge cannot satisfy                           |
 | returns   | structs returned by value over the C boundary: rustc and GCC disagree below 9 bytes on PowerPC     |
 | hooks     | malloc, lock, print or panic within reach of a wrapped heap function: deadlock or endless recursion |
@@ -75,6 +75,26 @@ def tls(objects):
     return wrong
 
 
+def tls_of_image(objects, allowed):
+    """Thread-local storage in a linked image, other than what the C library and the kernel of its RTEMS have (`allowed`).
+
+    What no name accounts for is somebody's, too: a section may be longer than its variables by their alignment only.
+    """
+    wrong = []
+    for found in objects:
+        variables = [s for s in found.symbols if s.type == elf.STT_TLS and s.section and s.name]
+        wrong += [
+            f"{found.name}: thread-local variable {symbol.name} of {symbol.size} bytes is not in the allowed list"
+            for symbol in variables
+            if not any(fnmatch.fnmatchcase(symbol.name, pattern) for pattern in allowed)
+        ]
+        size = sum(section.size for section in found.sections if section.flags & elf.SHF_TLS)
+        named = sum(symbol.size for symbol in variables)
+        if size > named + 8 * sum(symbol.size > 0 for symbol in variables):
+            wrong.append(f"{found.name}: {size} bytes of thread-local storage, its variables have {named}")
+    return wrong
+
+
 # --- undefined symbols -----------------------------------------------------------------------------------------------
 
 
@@ -103,18 +123,52 @@ def undefined(objects, allowed):
 
 # --- struct returns --------------------------------------------------------------------------------------------------
 
-_SCALARS = re.compile(
+# A pointer is thin unless what it leads to has no size of its own: then it is a pair, and returned like a struct.
+_UNSIZED = re.compile(r"^(?:mut\s+|'\w+\s+)*(?:str|(?:core::ffi::|std::ffi::)?CStr|dyn\b.*|\[[^;]*\])$", re.S)
+_SCALAR = re.compile(
     r"^(?:(?:::)?(?:core::ffi::|cty::|libc::|std::os::raw::)?"
     r"(?:[iu](?:8|16|32|64|size)|f32|f64|bool|c_(?:[us]?char|short|ushort|int|uint|long|ulong|longlong|ulonglong|float|double)|size_t|ssize_t|void|c_void)"
-    r"|\*(?:const|mut)\s.*|!|\(\)|&.*|(?:::core::option::)?Option<.*)$"
+    r"|!|\(\))$"
 )
-_SIGNATURE = re.compile(
-    r"extern\s+\"C\"\s+fn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*(?:where[^{]*)?[{;]", re.S
-)
-_DECLARED = re.compile(r"\bfn\s+(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)\s*(?:->\s*([^{;]+?))?\s*;", re.S)
-_POINTER = re.compile(r"extern\s+\"C\"\s+fn\s*\((?:[^()]|\([^()]*\))*\)\s*->\s*([^,;>={)]+)", re.S)
-_EXTERN_BLOCK = re.compile(r"extern\s+\"C\"\s*\{(.*?)\n\s*\}", re.S)
+_RAW = re.compile(r"^\*\s*(?:const|mut)\s+(.*)$", re.S)
+# What is never null, so that Option of it is a pointer as well.
+_POINTERS = re.compile(r"^(?:&(.*)|(?:(?:::)?(?:core::ptr::|std::ptr::|alloc::boxed::|std::boxed::)?(?:NonNull|Box))<(.*)>)$", re.S)
+_FUNCTION_POINTER = re.compile(r"^(?:unsafe\s+)?extern\s+(?:\"C(?:-unwind)?\"\s+)?fn\b", re.S)
+_OPTION = re.compile(r"^(?:(?:::)?(?:core|std)::option::)?Option<(.*)>$", re.S)
+
+_ABI = r"extern\s+(?:\"C(?:-unwind)?\"\s+)?fn"
+_ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_RESULT = r"(?:[^{;\[]|\[[^\]]*\])+?"
+# A type up to the end of the declaration: what stands in <> and () belongs to it.
+_TYPE = r"(?:[^,;={}<>()\[]|\[[^\]]*\]|->|<(?:[^<>]|->|<(?:[^<>]|->|<[^<>]*>)*>)*>|\((?:[^()]|\([^()]*\))*\))+"
+_SIGNATURE = re.compile(rf"{_ABI}\s+(\w+)\s*(?:<[^>]*>)?\s*({_ARGUMENTS})\s*(?:->\s*({_RESULT}))?\s*(?:where[^{{]*)?[{{;]", re.S)
+_DECLARED = re.compile(rf"\bfn\s+(\w+)\s*({_ARGUMENTS})\s*(?:->\s*({_RESULT}))?\s*;", re.S)
+_POINTER = re.compile(rf"{_ABI}\s*{_ARGUMENTS}\s*->\s*({_TYPE})", re.S)
+_EXTERN_BLOCK = re.compile(r"extern\s+(?:\"C(?:-unwind)?\"\s*)?\{(.*?)\n\s*\}", re.S)
 _ALIAS = re.compile(r"\btype\s+(\w+)\s*=\s*([^;]+);")
+
+
+def in_one_register(meaning, aliases):
+    """Is this Rust type returned as a scalar or a thin pointer? Only Option of what is never null is a pointer, too."""
+
+    def resolved(text):
+        text = text.strip()
+        for _ in range(8):
+            text = aliases.get(text.split("::")[-1], text) if text else text
+        return text
+
+    def thin(text):
+        return not _UNSIZED.match(resolved(text.strip()))
+
+    def never_null(text):
+        found = _POINTERS.match(text)
+        return bool(_FUNCTION_POINTER.match(text)) or found is not None and thin(found[1] or found[2])
+
+    meaning = resolved(meaning)
+    option, raw = _OPTION.match(meaning), _RAW.match(meaning)
+    if option:
+        return never_null(resolved(option[1]))
+    return bool(_SCALAR.match(meaning)) or never_null(meaning) or raw is not None and thin(raw[1])
 
 
 def returns(sources):
@@ -130,21 +184,24 @@ def returns(sources):
             functions += _DECLARED.findall(block)
         functions += [("a function pointer", "", result) for result in _POINTER.findall(text)]
         for name, _arguments, result in functions:
-            meaning = result.strip()
-            for _ in range(8):
-                meaning = aliases.get(meaning.split("::")[-1], meaning) if meaning else meaning
-            if meaning and not _SCALARS.match(meaning):
+            if result.strip() and not in_one_register(result, aliases):
                 wrong.append(f"{where}: {name} returns {result.strip()} by value: use an out pointer")
     return wrong
 
 
 # --- what the hooks can reach ----------------------------------------------------------------------------------------
 
+# Each takes memory, waits for somebody, prints, or ends the program.
 FORBIDDEN = re.compile(
-    r"^(?:malloc|calloc|realloc|free|posix_memalign|memalign|rtems_memalign|aligned_alloc|abort"
-    r"|printk|printf|vprintf|fprintf|snprintf|puts|putk|rtems_fatal.*|rtems_panic"
-    r"|_RTEMS_Lock_allocator|_RTEMS_Unlock_allocator|_API_Mutex_Lock|_Mutex_.*|rtems_semaphore_.*|pthread_mutex_.*"
-    r"|.*4core9panicking.*|.*4core3fmt.*|.*rust_begin_unwind.*|.*___rust_(?:alloc|dealloc|realloc).*)$"
+    r"^(?:malloc|calloc|realloc|reallocf|free|posix_memalign|memalign|rtems_memalign|aligned_alloc|strn?dup|v?asprintf|_Zn[wa].*|_Zd[la].*"
+    r"|rtems_heap_.*|malloc_(?:free_space|info|walk|get_statistics)"
+    r"|.*__rust_(?:no_)?(?:alloc|dealloc|realloc).*|.*handle_alloc_error.*"
+    r"|_RTEMS_(?:Lock|Unlock)_.*|_API_Mutex_.*|_Mutex_.*|_CORE_(?:recursive_)?mutex_.*|_Semaphore_.*|_Condition_.*|_Thread_queue_.*"
+    r"|_ISR_lock_.*|_Thread_(?:Do_)?[Dd]ispatch.*|rtems_(?:recursive_)?mutex_.*|rtems_(?:counting_|binary_)?semaphore_.*"
+    r"|rtems_(?:event|message_queue|task|bsdnet_semaphore|interrupt_lock)_.*|pthread_.*|sem_.*|rtems_ioc_heap_(?:un)?lock"
+    r"|v?s?n?printk|f?printk|v?f?printf|v?sn?printf|f?puts|f?putc|putchar|putk|fwrite|write|rtems_(?:v?printf|put_char).*|.*4core3fmt.*"
+    r"|abort|exit|_exit|__assert.*|rtems_fatal.*|rtems_panic|_Terminate|_Internal_error"
+    r"|.*4core9panicking.*|.*rust_begin_unwind.*)$"
 )
 
 

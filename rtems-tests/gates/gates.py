@@ -44,6 +44,7 @@ def check_image(path, no_altivec, limit, hooks):
     """What can be said of a linked image."""
     objects = elf.read(path)
     wrong = checks.altivec(objects, streams=False) if no_altivec else []
+    wrong += checks.tls_of_image(objects, checks.read_allowed(HERE / "allowed-tls.txt"))
     if hooks:
         # The linker drops what nobody calls: greedy allocation is for RTEMS's own tests.
         wrong += checks.marker(objects, HOOKS[:3] + [MARKER]) + checks.bypass(objects, WRAPPED, ON_PURPOSE)
