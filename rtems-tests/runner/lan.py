@@ -15,9 +15,12 @@ HOST, IMAGE, MASK = "10.9.0.1", "10.9.0.20", "255.255.255.0"
 NTP_TO_UNIX = 2208988800
 BROADCAST = b"\xff" * 6
 COOKIE = b"\x63\x82\x53\x63"
+# The least size of a BOOTP message (RFC 1542); the legacy stack takes no shorter answer, and servers send none.
+BOOTP_LEAST = 300
 # DHCP: message types, and the options that are answered.
 DISCOVER, OFFER, REQUEST, ACK = 1, 2, 3, 5
-OPTION_MASK, OPTION_LEASE, OPTION_TYPE, OPTION_SERVER, OPTION_WANTED, OPTION_NTP = 1, 51, 53, 54, 55, 42
+OPTION_MASK, OPTION_ROUTER, OPTION_NTP = 1, 3, 42
+OPTION_LEASE, OPTION_TYPE, OPTION_SERVER, OPTION_WANTED = 51, 53, 54, 55
 
 
 def packed(address):
@@ -49,9 +52,11 @@ def ntp_answer(question):
 
 
 class Host:
-    """Answers ARP, DHCP and NTP until it is closed; `asked` is what it was asked for."""
+    """Answers ARP, DHCP and NTP until it is closed; `asked` is what it was asked for. A time server is named to those that
+    ask for one, as servers do, or to everybody (`unasked`), as they can be told to."""
 
-    def __init__(self, here, machine):
+    def __init__(self, here, machine, unasked=False):
+        self.unasked = unasked
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", here))
         self.socket.settimeout(0.2)
@@ -103,21 +108,25 @@ class Host:
         kind = {DISCOVER: OFFER, REQUEST: ACK}.get(options.get(OPTION_TYPE, b"\0")[0])
         if question[236:240] != COOKIE or kind is None:
             return
-        if OPTION_NTP in options.get(OPTION_WANTED, b""):
+        self.asked.add("dhcp")
+        wants_time = OPTION_NTP in options.get(OPTION_WANTED, b"")
+        if wants_time:
             self.asked.add("dhcp for ntp")
-        # Two servers: the first is to be taken.
         answers = {
             OPTION_TYPE: bytes([kind]),
             OPTION_SERVER: packed(HOST),
             OPTION_LEASE: struct.pack(">I", 3600),
             OPTION_MASK: packed(MASK),
-            OPTION_NTP: packed(HOST) + packed("10.9.0.99"),
+            OPTION_ROUTER: packed(HOST),
         }
+        if wants_time or self.unasked:
+            # Two servers: the first is to be taken.
+            answers[OPTION_NTP] = packed(HOST) + packed("10.9.0.99")
         # A reply carries the question's identifier, flags and hardware address.
         reply = b"\x02" + question[1:8] + bytes(2) + question[10:12] + bytes(4) + packed(IMAGE) + packed(HOST) + bytes(4)
         reply += question[28:44] + bytes(192) + COOKIE
         reply += b"".join(bytes([name, len(value)]) + value for name, value in answers.items()) + b"\xff"
-        yield udp_frame(BROADCAST, (HOST, 67), ("255.255.255.255", 68), reply)
+        yield udp_frame(BROADCAST, (HOST, 67), ("255.255.255.255", 68), reply.ljust(BOOTP_LEAST, b"\0"))
 
 
 def read_options(data):

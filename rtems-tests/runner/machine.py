@@ -100,17 +100,17 @@ class Machine:
             self.process.stdin.write(text[at : at + 8])
             time.sleep(0.005)
 
-    def load(self, seconds=90):
-        """Gets past a boot loader that waits for a key; returns what was shown until then."""
+    def load(self, seconds=90, options=""):
+        """Gets past a boot loader that waits for a key, or for options of the boot command line; returns what was shown."""
         if not self.wake:
             return ""
         shown = self.until(rb"load:", seconds)
-        self.send(self.wake)
+        self.send(options.encode() + self.wake)
         return shown
 
-    def boot(self, seconds=90):
+    def boot(self, seconds=90, options=""):
         """Waits for the first prompt; returns what was shown until then."""
-        return self.load(seconds) + self.until(re.escape(PROMPT), seconds)
+        return self.load(seconds, options) + self.until(re.escape(PROMPT), seconds)
 
     def command(self, line, seconds=30):
         """Runs one shell command; returns what it printed, without echo and prompt."""

@@ -16,6 +16,7 @@
 #include <rtems/rtems_bsdnet_internal.h>
 
 #include "image.h"
+#include "network.h"
 
 extern int RTEMS_IOC_NETWORK_DRIVER_ATTACH(struct rtems_bsdnet_ifconfig *config, int attaching);
 
@@ -66,8 +67,20 @@ static void limit_packets(void)
 }
 #endif
 
+/* The first address that is not the loopback's. */
+static void note_address(void *found, uint32_t address, uint32_t broadcast, bool loopback)
+{
+  struct in_addr *first = found;
+
+  (void) broadcast;
+  if (!loopback && first->s_addr == 0) {
+    first->s_addr = htonl(address);
+  }
+}
+
 int rtems_ioc_network_start(void)
 {
+  struct in_addr shown = { .s_addr = 0 };
   const char *address = rtems_ioc_setting("ip");
   const char *how = "static";
 
@@ -98,7 +111,8 @@ int rtems_ioc_network_start(void)
   if (rtems_bsdnet_config.bootp != NULL && rtems_bsdnet_ntpserver_count > 0) {
     rtems_ioc_network_said("ntp", inet_ntoa(rtems_bsdnet_ntpserver[0]));
   }
-  snprintf(status, sizeof(status), "network: %s up (%s)", interface_name(), how);
+  rtems_ioc_interfaces(note_address, &shown);
+  snprintf(status, sizeof(status), "network: %s %s (%s)", interface_name(), inet_ntoa(shown), how);
   printf("rtems-ioc: %s\n", status);
   return 0;
 }
