@@ -63,6 +63,8 @@ RTEMS_IOC_LDFLAGS += $(RTEMS_IOC_ARCHIVE)
 
 # OP_SYS_LDFLAGS and no other: it is not used for the modules of a generic image (ld -r), which must not hold the archive.
 OP_SYS_LDFLAGS += $(RTEMS_IOC_LDFLAGS)
+# A new archive makes a new image.
+PROD_DEPLIBS += $(RTEMS_IOC_ARCHIVE)
 USR_INCLUDES += -I$(RTEMS_IOC_LIB)/include
 
 # An image that does not hold what was asked for is no image: the link fails, and no file remains.

@@ -4,8 +4,8 @@
 
     test.py --rtems PREFIX [--epics BASE] [--package PREFIX]
 
-BASE is $EPICS_BASE or the newest under /opt/epics; it has to be built for RTEMS targets. Without --package `waf install` is
-run into a folder of its own. What is missing is skipped, and said loudly.
+Without --epics it is $EPICS_BASE, or else the newest base under /opt/epics that serves: bases.py. Without --package `waf
+install` is run into a folder of its own. What cannot be had is skipped, counted and said loudly, with the reason.
 """
 
 import argparse
@@ -13,42 +13,46 @@ import contextlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
+import bases
 import ioc as emulated
 import variants
 
 import bsps
 import programs as host
-from machine import Machine, MachineError
+from boardlib import BuildError
+from machine import Machine, MachineError, PortTaken
 from report import Report
 from run import isolate
 
 ROOT = emulated.ROOT
 ECHO = 4445
-NAMES = ["links", "is-told-apart", "boots", "records", "memory-records", "poolStat", "tcpecho"]
-
-
-def find_base(named):
-    """The EPICS base that was named, or one that is where such things are; None without."""
-    found = [named, os.environ.get("EPICS_BASE"), *sorted(map(str, pathlib.Path("/opt/epics").glob("base*")), reverse=True)]
-    return next((each for each in found if each and pathlib.Path(each, "configure", "CONFIG_BASE").exists()), None)
-
-
-def targets(base, chosen):
-    """The BSPs among `chosen` for which this base has the libraries of an IOC."""
-    return [bsp for bsp in chosen if pathlib.Path(base, "lib", f"RTEMS-{bsp.bsp}", "libdbRecStd.a").exists()]
+TCPECHO = ["RTEMS_IOC_TCPECHO=YES"]
+NAMES = ["links", "relinks", "is-told-apart", "boots", "records", "memory-records", "poolStat", "tcpecho"]
 
 
 def installed(folder):
     """Installs the package below a folder; the prefix."""
     waf = shutil.which("waf") or str(ROOT / "target" / "waf" / "bin" / "waf")
-    subprocess.run([waf, "install", f"--destdir={folder}"], cwd=ROOT, check=True, capture_output=True)
+    command = [waf, "install", f"--destdir={folder}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise variants.BuildError(f"{shlex.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
     return next(pathlib.Path(folder).glob("**/share/rtems-ioc")).parents[1]
+
+
+def own_copy(package, bsp, folder):
+    """What an application takes of the package for a BSP, in a folder of the test's own: its files may be touched."""
+    for part in ("share", f"{bsp.triple}/{bsp.bsp}/lib"):
+        shutil.copytree(pathlib.Path(package, part), folder / part)
+    return folder
 
 
 def check_image(bsp, image):
@@ -65,13 +69,29 @@ def check_image(bsp, image):
 
 def links(bsp, report, where, folder):
     """The example with the package and without; what runs is returned."""
-    with_it = variants.example(bsp, *where, folder / "with", ["RTEMS_IOC_TCPECHO=YES"])
+    base, rtems, package = where
+    package = own_copy(package, bsp, folder / "package")
+    with_it = variants.example(bsp, base, rtems, package, folder / "with", TCPECHO)
     report.add("links", "passed", "the check is part of the link")
-    without = variants.example(bsp, where[0], where[1], None, folder / "without")
+    relinks(bsp, report, (base, rtems, package), folder, with_it)
+    without = variants.example(bsp, base, rtems, None, folder / "without")
     status, text = check_image(bsp, without.with_suffix(""))
     right = status == 1 and "is libCom's" in text and "the heap is not hooked" in text
     report.add("is-told-apart", "passed" if right else "failed", "" if right else text[-300:])
     return with_it
+
+
+def relinks(bsp, report, where, folder, image):
+    """A new archive makes a new image, and make does nothing when there is none."""
+    first = image.stat().st_mtime_ns
+    variants.example(bsp, *where, folder / "with", TCPECHO)
+    second = image.stat().st_mtime_ns
+    archive = where[2] / bsp.triple / bsp.bsp / "lib" / "librtems_ioc.a"
+    now = time.time() + 1  # later than the image, whatever the file system's steps
+    os.utime(archive, (now, now))
+    variants.example(bsp, *where, folder / "with", TCPECHO)
+    fault = "linked again without a cause" if second != first else "a new archive is not linked" if image.stat().st_mtime_ns == second else ""
+    report.add("relinks", "failed" if fault else "passed", fault)
 
 
 def value(clients, name):
@@ -149,6 +169,10 @@ def runs(bsp, report, image):
 def test(bsp, base, rtems, package, folder):
     """Everything for one BSP."""
     report = Report(f"EPICS, {bsp.name}")
+    if not pathlib.Path(package, bsp.triple, bsp.bsp, "lib", "librtems_ioc_pool.a").exists():
+        for name in NAMES:
+            report.add(name, "skipped", f"the package is not installed for this BSP under {package}")
+        return report
     try:
         image = links(bsp, report, (base, rtems, package), folder)
         emulator = bsp.config.get("emulator", {"command": [""]})["command"][0].format(rtems=rtems)
@@ -156,9 +180,19 @@ def test(bsp, base, rtems, package, folder):
             runs(bsp, report, image)
         else:
             report.add("boots", "skipped", f"no emulator for this board ({emulator or 'none'})")
+    except PortTaken as why:
+        report.add("boots", "skipped", str(why))
     except (variants.BuildError, MachineError, OSError) as why:
-        report.add("links or boots", "failed", str(why)[-1500:])
+        report.add("links or boots", "failed", str(why)[-3000:])
     return report
+
+
+def skipped(reasons):
+    """Nothing could be tested: says so, and counts it."""
+    for why in reasons:
+        print(f"SKIPPED: EPICS on RTEMS: {why}")
+    print(f"EPICS: 0 passed, 0 failed, {len(NAMES)} skipped")
+    return 0
 
 
 def main():
@@ -170,16 +204,22 @@ def main():
     options = parser.parse_args()
     host.find_clients()
     isolate()
-    base = find_base(options.epics)
-    chosen = targets(base, bsps.select(options.rtems, "")) if base else []
+    try:
+        base, chosen, against = bases.choose(options.epics, bsps.select(options.rtems, ""), options.rtems)
+    except BuildError as why:
+        return skipped([str(why)])
+    if base is None:
+        return skipped(against)
+    for why in against:
+        print(f"EPICS: not tested: {why}")
+    print(f"EPICS: {base} for {', '.join(bsp.name for bsp in chosen)}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        package = options.package or (installed(folder / "root") if chosen else None)
-        chosen = [bsp for bsp in chosen if pathlib.Path(package, bsp.triple, bsp.bsp, "lib", "librtems_ioc_pool.a").exists()]
-        if not chosen:
-            why = f"{base} is not built for a BSP of this package" if base else "no EPICS base (EPICS_BASE=...)"
-            print(f"SKIPPED: EPICS on RTEMS: {why}\nEPICS: 0 passed, 0 failed, {len(NAMES)} skipped")
-            return 0
+        try:
+            package = options.package or installed(folder / "root")
+        except variants.BuildError as why:
+            print(f"EPICS: failed  the package's installation: {why}\nEPICS: 0 passed, 1 failed, 0 skipped")
+            return 1
         reports = [test(bsp, base, options.rtems, package, folder / bsp.bsp) for bsp in chosen]
     for report in reports:
         print(report.summary())

@@ -59,8 +59,10 @@ def example(bsp, base, rtems, package, place, words=()):
     command += [f"RTEMS_IOC={package}"] * (package is not None) + list(words)
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
     image = place / "bin" / target / ("example" if bsp.config["image"]["form"] == "elf" else "example.boot")
-    if done.returncode or not image.exists():
+    if done.returncode:
         raise BuildError(f"{shlex.join(command)}:\n{(done.stdout + done.stderr)[-3000:]}")
+    if not image.exists():
+        raise BuildError(f"{shlex.join(command)}: no {image.name}; is MUNCH_SUFFIX set for {target} in that base?")
     return image
 
 

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 import gates
@@ -172,16 +173,21 @@ class Links(unittest.TestCase):
             f"LINK.mod = {COMPILER} -nostdlib -r -o $@ $(PROD_LDFLAGS) main.o user.o search.o\n"
             "LIBS = -luser -ldb -lCom -lkernel\n"
             f"RTEMS_IOC = {package}\ninclude $(RTEMS_IOC)/share/rtems-ioc/epics/rtems_ioc.mk\n"
-            "image:\n\t$(LINK.cpp)\nimage.obj:\n\t$(LINK.mod)\n"
+            "image: $(PROD_DEPLIBS)\n\t$(LINK.cpp)\nimage.obj:\n\t$(LINK.mod)\n"
         )
 
-        def make(*words):
-            (self.folder / "image").unlink(missing_ok=True)
+        def make(*words, again=False):
+            if not again:
+                (self.folder / "image").unlink(missing_ok=True)
             done = subprocess.run(["make", *words], cwd=self.folder, capture_output=True, text=True, check=False)
             return done.returncode, done.stdout + done.stderr
 
         self.assertEqual(make("image")[0], 0, make("image"))
         self.assertTrue((self.folder / "image").exists())
+        # As EPICS's rules have it: linked anew when the archive is new, and only then.
+        self.assertIn("up to date", make("image", again=True)[1])
+        os.utime(lib / "librtems_ioc_pool.a", (time.time() + 1,) * 2)
+        self.assertNotIn("up to date", make("image", again=True)[1])
         for words, cause in (
             (["OP_SYS_LDFLAGS="], "osiSufficentSpaceInPool is libCom's"),
             (["OP_SYS_LDFLAGS=" + " ".join(ASKED) + f" {lib}/librtems_ioc_pool.a"], "the heap is not hooked"),

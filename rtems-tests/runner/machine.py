@@ -6,6 +6,7 @@ import pathlib
 import re
 import select
 import shutil
+import socket
 import subprocess
 import time
 
@@ -14,6 +15,23 @@ PROMPT = b"SHLL [/] # "
 
 class MachineError(Exception):
     """The image did not do what was waited for; the text ends with what the console showed."""
+
+
+class PortTaken(MachineError):
+    """A port of this host that is to lead to the image has another program behind it."""
+
+
+def check_free(ports):
+    """Raises when one of these ports of 127.0.0.1 is taken. In a network namespace of its own (run.isolate) none is."""
+    for protocol, port in ports:
+        kind = socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
+        with socket.socket(socket.AF_INET, kind) as probe:
+            if protocol == "tcp":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as why:
+                raise PortTaken(f"port {port} ({protocol}) of 127.0.0.1 is taken by another program: {why.strerror}") from why
 
 
 def forwards(ports):
@@ -30,6 +48,8 @@ class Machine:
     """A running image."""
 
     def __init__(self, bsp, image, ports=(), extra=(), network=None, label=""):
+        if network is None:
+            check_free(ports)
         words = {
             "image": str(image),
             "rtems": bsp.prefix,
