@@ -38,6 +38,42 @@ pub fn rsrv_unlocked(clients: &Clients) -> Result<Server, String> {
     Server::rsrv_unlocked(clients, &records(false)?, NAME)
 }
 
+/// A server of a Python package, one script for each.
+///
+/// # Errors
+/// If the package is not installed or the server does not come up.
+pub fn python(clients: &Clients, name: &str, module: &str) -> Result<Server, String> {
+    let import = clients.python().args(["-c", &format!("import {module}")]).output();
+    if !import.is_ok_and(|output| output.status.success()) {
+        return Err(format!("the clients' Python environment has no {module}"));
+    }
+    let script =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("rtems-tests/bench/peers/{name}_server.py"));
+    Server::of(
+        || {
+            let mut python = clients.python();
+            python.arg(&script);
+            python
+        },
+        NAME,
+    )
+}
+
+/// A server that a shell command starts.
+///
+/// # Errors
+/// If it does not come up.
+pub fn command(line: &str) -> Result<Server, String> {
+    Server::of(
+        || {
+            let mut shell = crate::support::process::command("sh");
+            shell.args(["-c", &format!("exec {line}")]);
+            shell
+        },
+        NAME,
+    )
+}
+
 fn records(family: bool) -> Result<PathBuf, String> {
     let mut text = String::new();
     let mut record = |name: &str| {

@@ -147,6 +147,14 @@ impl Server {
         Self::softioc(program, db, known)
     }
 
+    /// Any other server, which `program` starts; the ports are in its environment.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn of(program: impl Fn() -> Command, known: &str) -> Result<Self, String> {
+        Self::start(|site: &Site| site.server(program()), known)
+    }
+
     fn softioc(program: impl Fn() -> Command, db: &Path, known: &str) -> Result<Self, String> {
         let start = |site: &Site| {
             let mut command = program();
