@@ -25,6 +25,7 @@ static rtems_task Init(rtems_task_argument unused)
   selftest_register();
   heapbench_register();
   pvbench_register();
+  plainecho_register();
   device_register();
   networked = rtems_ioc_network_start() == 0;
   /* With the network up, so that the configuration may come from a file system beyond it. */

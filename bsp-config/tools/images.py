@@ -19,8 +19,8 @@ MARKER = "-Wl,-u,rtems_ioc_pool_hooks_present"
 # What the server asks of the network: with a stack its interfaces, without one the BSD calls that say so.
 STACK_SOURCES = {
     "none": ["src/os/rtems/network_none.c"],
-    "libbsd": ["src/os/rtems/interfaces.c"],
-    "legacy": ["src/os/rtems/interfaces.c", "src/os/rtems/buffers_legacy.c"],
+    "libbsd": ["src/os/rtems/interfaces.c", "src/os/rtems/media.c"],
+    "legacy": ["src/os/rtems/interfaces.c", "src/os/rtems/media.c", "src/os/rtems/buffers_legacy.c"],
 }
 # How the image starts the network and keeps the time.
 START_SOURCES = {

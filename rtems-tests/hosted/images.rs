@@ -68,6 +68,7 @@ fn obstacle() -> Option<String> {
 fn run(prefix: &str, bsp: &str) -> Result<(), Failed> {
     let done = Command::new("python3")
         .args(["rtems-tests/runner/run.py", "--rtems", prefix, "--build", "build", "--quick", bsp])
+        .env("RTEMS_IOC_PROGRAM", env!("CARGO_BIN_EXE_rtems-ioc"))
         .current_dir(root())
         .stdin(Stdio::null())
         .output()

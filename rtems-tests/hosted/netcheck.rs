@@ -10,7 +10,7 @@ mod relay;
 use relay::line::Line;
 use relay::peer::{self, Manners};
 use relay::{ADDRESSES, Link};
-use rtems_ioc::netcheck::{Amount, Fault, Progress, judge, measure};
+use rtems_ioc::netcheck::{Amount, Fault, Measurements, Progress, judge, measure};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -19,6 +19,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Runs a case as often as `NETCHECK_RUNS` says and demands the same verdict each time.
 fn case(name: &str, line: Line, manners: Manners, expected: impl Fn(&Fault) -> bool) {
+    measured_case(name, line, manners, |fault, _| expected(fault));
+}
+
+/// As [`case`], with what was measured.
+fn measured_case(name: &str, line: Line, manners: Manners, expected: impl Fn(&Fault, &Measurements) -> bool) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if relay::again_as_root(name) {
         return;
@@ -33,7 +38,7 @@ fn case(name: &str, line: Line, manners: Manners, expected: impl Fn(&Fault) -> b
         let tally = link.end();
         let measured = measured.expect("measured");
         let verdict = judge(&measured);
-        let right = expected(&verdict.fault);
+        let right = expected(&verdict.fault, &measured);
         println!(
             "{name} run {run}: {} {verdict:?}\n  line: {tally:?}",
             if right { "right" } else { "WRONG" }
@@ -135,6 +140,16 @@ fn peer_with_nagle() {
         manners,
         |fault| matches!(fault, Fault::NaglePlateau { from_bytes: 128, milliseconds } if (35.0..60.0).contains(milliseconds)),
     );
+}
+
+/// The other end holds an acknowledgement back when nobody answers, here for Linux's 40 ms, and the discard direction shows
+/// that as such: as long as no message waits for it, it is no fault.
+#[test]
+fn lone_writes_show_the_delayed_acknowledgement() {
+    let name = "lone_writes_show_the_delayed_acknowledgement";
+    measured_case(name, Line::CLEAN, Manners::default(), |fault, measured| {
+        *fault == Fault::Healthy && (35.0..60.0).contains(&measured.acknowledge.p50)
+    });
 }
 
 #[test]

@@ -130,6 +130,7 @@ fn a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor() {
     let service = service();
     let before = Hosted.descriptors().unwrap().used;
     let piece = pattern(30_000);
+    let mut slow = 0;
     for _ in 0..100 {
         service.start(options()).unwrap();
         let mut idle = connect(&service, Kind::Echo);
@@ -141,11 +142,14 @@ fn a_hundred_stops_with_an_idle_and_an_active_client_leak_no_descriptor() {
         let start = Instant::now();
         assert!(service.stop());
         assert!(start.elapsed() < PATIENCE, "stop took {:?}", start.elapsed());
+        slow += u32::from(start.elapsed() >= Duration::from_secs(1));
         // The idle client sees the end, not a hang.
         assert_eq!(idle.read(&mut [0; 1]).unwrap_or(0), 0);
         assert!(idle.as_raw_fd() >= 0);
     }
     assert_eq!(Hosted.descriptors().unwrap().used, before);
+    // A busy computer may hold up a stop, but not every tenth.
+    assert!(slow < 10, "{slow} of 100 stops took a second or more");
 }
 
 #[test]

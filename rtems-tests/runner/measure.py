@@ -2,25 +2,28 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Measures an image in its emulator: instruction counts of heap questions, and of searches by pool policy.
 
-    measure.py --rtems PREFIX [--build DIR] heap|searches|catime|sets|idle|memory arch/bsp
+    measure.py --rtems PREFIX [--build DIR] heap|searches|catime|sets|idle|memory|echo|clients arch/bsp
 
 catime is EPICS's benchmark on this host's clock, each policy in turn, medians of five rounds on a heap with 50 000 used and
-20 000 free blocks. memory asks the heap. The others run QEMU with -icount shift=0: one instruction takes one nanosecond of
-the guest's clock, so the figures
-are counts and do not depend on the load of this machine. psim counts its own way and is not measured.
+20 000 free blocks; clients runs it and ours in turn. memory asks the heap. The others run QEMU with -icount shift=0: one
+instruction takes one nanosecond of the guest's clock, so the figures are counts and do not depend on the load of this
+machine. psim counts its own way and is not measured.
 """
 
 import argparse
 import pathlib
 import re
+import socket
 import statistics
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 
 import bsps  # noqa: E402
 import clients as host  # noqa: E402
+import kit  # noqa: E402
 import programs  # noqa: E402
 import wire  # noqa: E402
 from machine import Machine  # noqa: E402
@@ -108,6 +111,52 @@ def catime(bsp, build):
     return "\n".join(lines)
 
 
+CLIENT_PAIRS = 10
+
+
+def report_rows(text):
+    """{row: us per operation} of a report of either catime."""
+    rows, kind, what = {}, "", ""
+    for line in text.splitlines():
+        head = re.match(r"(\w+) (?:\w+ )?Test$", line)
+        test = re.search(r"### (.*) test ###", line)
+        figure = re.match(r"(?:Per Op,|Get Latency - mean =)\s*(\S+) uS", line)
+        if head:
+            kind, what = (f"{head[1]} ", "") if head[1].startswith("DBR") else ("", head[0].removesuffix(" Test"))
+        elif test:
+            what = test[1]
+        elif figure:
+            rows[kind + what] = float(figure[1])
+    return rows
+
+
+def both_clients(bsp, build):
+    """Our catime and EPICS's in turn against the image: medians, least and most of each row."""
+    clients = programs.Clients(programs.find_clients())
+    found = ([], [])
+    words = ["ioc:catime", str(CATIME_CHANNELS), "1"]
+    try:
+        with Machine(bsp, image_of(bsp, build), host.PORTS) as machine:
+            machine.boot()
+            # The first pair warms the image up; who goes first changes each time.
+            for number in range(CLIENT_PAIRS + 1):
+                for who in (0, 1) if number % 2 else (1, 0):
+                    text = clients.run("catime", *words, seconds=600) if who else kit.desk("catime", *words)
+                    if number > 0:
+                        found[who].append(report_rows(text))
+    finally:
+        clients.close()
+    lines = ["| us per operation | ours | least-most | EPICS's | least-most | within |", "|---|---|---|---|---|---|"]
+    for row in found[1][0]:
+        cells = []
+        sides = [[report[row] for report in side] for side in found]
+        for values in sides:
+            cells += [f"{statistics.median(values):.4g}", f"{min(values):.4g}-{max(values):.4g}"]
+        within = min(sides[1]) <= statistics.median(sides[0]) <= max(sides[1])
+        lines.append(f"| {row} | " + " | ".join([*cells, "yes" if within else "NO"]) + " |")
+    return "\n".join(lines)
+
+
 def idle(bsp, build):
     """Share of the processor that our tasks take when nobody asks, over 60 s of the guest."""
     with Machine(bsp, image_of(bsp, build), host.PORTS, PACED) as machine:
@@ -142,7 +191,48 @@ def memory(bsp, build):
     return "circuit {:.0f} bytes, channel {:.0f} bytes, monitor {:.0f} bytes (with the network stack's share)".format(*per)
 
 
-MEASURES = {"heap": heap, "searches": searches, "catime": catime, "sets": sets, "idle": idle, "memory": memory}
+# tcpecho's priority is that of the BSP; the plain server gets the same.
+PLAIN_ECHO = 4455
+ECHO_ROUNDS, ECHO_MEGABYTES = 3, 16
+
+
+def echoed(port, megabytes):
+    """Sends so much to an echo server and takes it back, checked."""
+    piece = bytes(range(256)) * 256
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
+        feeder = threading.Thread(target=lambda: [connection.sendall(piece) for _ in range(16 * megabytes)], daemon=True)
+        feeder.start()
+        have = 0
+        while have < megabytes << 20:
+            got = connection.recv(1 << 16)
+            if not got or got != (piece + piece)[have % len(piece) :][: len(got)]:
+                raise SystemExit(f"port {port}: the echo ends or differs after {have} bytes")
+            have += len(got)
+        feeder.join()
+
+
+def echo(bsp, build):
+    """Instructions of the whole image per byte echoed: tcpecho, and a plain C server with a buffer of 10 000 bytes."""
+    megabytes = ECHO_MEGABYTES if bsp.stack == "libbsd" else 2
+    spent = {"tcpecho": [], "plain C": []}
+    with Machine(bsp, image_of(bsp, build), [*host.PORTS, ("tcp", PLAIN_ECHO)], PACED) as machine:
+        machine.boot(600)
+        machine.command(f"plainecho {PLAIN_ECHO} {bsp.config['tasks']['tcpecho']['priority']}", 60)
+        # The first round warms both up.
+        for number in range(ECHO_ROUNDS + 1):
+            for who, port in (("tcpecho", host.ECHO), ("plain C", PLAIN_ECHO)):
+                before = busy(machine.command("heapbench time", 60))
+                echoed(port, megabytes)
+                after = busy(machine.command("heapbench time", 60))
+                if number > 0:
+                    spent[who].append((after - before) * 1000 / (megabytes << 20))
+    lines = [f"{ECHO_ROUNDS} echoes of {megabytes} MB each, in turn; instructions per byte, network stack included"]
+    lines += [f"{who:8} {statistics.median(per):6.2f} ({min(per):.2f}-{max(per):.2f})" for who, per in spent.items()]
+    ratio = statistics.median(spent["tcpecho"]) / statistics.median(spent["plain C"])
+    return "\n".join([*lines, f"ratio    {ratio:6.3f}"])
+
+
+MEASURES = {"echo": echo, "clients": both_clients, "heap": heap, "searches": searches, "catime": catime, "sets": sets, "idle": idle, "memory": memory}
 
 
 def main():

@@ -23,6 +23,7 @@ import bsps  # noqa: E402
 import clients as host  # noqa: E402
 import console_tests  # noqa: E402
 import installed  # noqa: E402
+import kit  # noqa: E402
 import lan  # noqa: E402
 import programs  # noqa: E402
 from boardlib import BuildError  # noqa: E402
@@ -140,10 +141,10 @@ def lease(bsp, report, build):
     report.add(name, "passed" if right else "failed", clock.strip() if right else f"{host_there.asked}: {shown[-200:]}")
 
 
-def network_tests(machine, report, wanted, quick):
-    """The clients on the host."""
+def host_tests(tests, machine, report, wanted, quick):
+    """Tests that talk to the image from the host."""
     clients = programs.Clients(programs.find_clients())
-    for name, test, slow in host.TESTS:
+    for name, test, slow in tests:
         if wanted and name not in wanted:
             continue
         if quick and slow:
@@ -180,8 +181,8 @@ def run_image(bsp, build, wanted, quick):
                 if bsp.stack != "none" and (not wanted or "clock" in wanted):
                     add(report, "clock", *console_tests.clock(machine, shown))
                 self_tests(machine, report, wanted, bsp.config["emulator"]["time_limit"])
-                if bsp.stack != "none":
-                    network_tests(machine, report, wanted, quick)
+                networked = host.TESTS + kit.NETWORK if bsp.stack != "none" else []
+                host_tests(kit.CONSOLE + networked, machine, report, wanted, quick)
                 if not wanted or "stacks" in wanted:
                     add(report, "stacks", *console_tests.stacks(machine))
             if not wanted or wanted & {"pool-tracker", "pool-search"}:

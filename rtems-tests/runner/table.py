@@ -16,8 +16,9 @@ sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 
 import bsps  # noqa: E402
 import clients  # noqa: E402
+import kit  # noqa: E402
 
-HOST_TESTS = {name for name, _test, _slow in clients.TESTS}
+HOST_TESTS = {name for name, _test, _slow in clients.TESTS + kit.NETWORK}
 # What is neither a self test nor a client's test.
 OTHERS = {"boot", "machine"}
 

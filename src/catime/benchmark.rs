@@ -142,10 +142,7 @@ impl<N: Network> Bench<'_, N> {
             sent: 0,
             received: 0,
         };
-        self.time(row, |client, _| {
-            (0..TURNS).for_each(|_| client.idle_turn());
-            Ok(())
-        })
+        self.time(row, |client, _| (0..TURNS).try_for_each(|_| client.idle_turn()))
     }
 
     /// Put, get and synchronous get with one type.

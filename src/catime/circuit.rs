@@ -24,16 +24,29 @@ pub(super) struct Circuit<T> {
     /// Bytes received, of which the first `parsed` are done with.
     input: Vec<u8>,
     filled: usize,
+    short_is_all: bool,
+}
+
+/// Nothing to do now; a connect that goes on looks like this, too, differently on each stack.
+fn is_transient(error: SocketError) -> bool {
+    use SocketError::{InProgress, NoBuffers, NotConnected, WouldBlock};
+    matches!(error, WouldBlock | NoBuffers | InProgress | NotConnected)
 }
 
 impl<T: Stream> Circuit<T> {
     /// Greets the server: version, user and host name. They wait until the connection stands.
-    pub(super) fn new(stream: T, peer: Address, user: &str, host: &str) -> Result<Circuit<T>, ClientError> {
+    /// `short_is_all`: a read that does not fill the buffer need not be followed by another.
+    pub(super) fn new(
+        stream: T,
+        peer: Address,
+        (user, host): (&str, &str),
+        short_is_all: bool,
+    ) -> Result<Circuit<T>, ClientError> {
         let (mut output, mut input) = (Vec::new(), Vec::new());
         output.try_reserve_exact(SEND_AT).map_err(|_| ClientError::NoMemory)?;
         input.try_reserve_exact(RECEIVE).map_err(|_| ClientError::NoMemory)?;
         input.resize(RECEIVE, 0);
-        let mut circuit = Circuit { stream, peer, output, sent: 0, input, filled: 0 };
+        let mut circuit = Circuit { stream, peer, output, sent: 0, input, filled: 0, short_is_all };
         circuit.message(Header::new(command::VERSION).typed(0, u32::from(MINOR)), 0)?;
         for (command, text) in [(command::CLIENT_NAME, user), (command::HOST_NAME, host)] {
             let field = circuit.message(Header::new(command), text.len() + 1)?;
@@ -65,10 +78,7 @@ impl<T: Stream> Circuit<T> {
             match self.stream.send(&self.output[self.sent..]) {
                 Ok(bytes) => self.sent += bytes,
                 Err(SocketError::Interrupted) => {}
-                // Not connected yet looks like this too.
-                Err(SocketError::WouldBlock | SocketError::NoBuffers | SocketError::InProgress) => {
-                    return Ok(());
-                }
+                Err(error) if is_transient(error) => return Ok(()),
                 Err(error) => return Err(ClientError::Circuit(self.peer, error)),
             }
         }
@@ -86,15 +96,14 @@ impl<T: Stream> Circuit<T> {
                 Ok(0) => return Err(ClientError::Circuit(self.peer, SocketError::Closed)),
                 Ok(got) => got,
                 Err(SocketError::Interrupted) => continue,
-                Err(SocketError::WouldBlock | SocketError::NoBuffers | SocketError::InProgress) => {
-                    return Ok(());
-                }
+                Err(error) if is_transient(error) => return Ok(()),
                 Err(error) => return Err(ClientError::Circuit(self.peer, error)),
             };
             self.filled += got;
             self.parse(&mut take)?;
-            // A short read has emptied the socket: asking again would only cost a call.
-            if got < wanted {
+            // A short read has emptied the socket: asking again would only cost a call. But where each change is told of
+            // once, the end may have come along with these bytes, and nobody would tell of it again.
+            if got < wanted && self.short_is_all {
                 return Ok(());
             }
         }
@@ -125,5 +134,22 @@ impl<T: Stream> Circuit<T> {
             self.input.resize(needed, 0);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::socket::scripted::Control;
+
+    #[test]
+    fn an_end_that_comes_with_the_last_bytes_is_seen_where_nobody_tells_of_it_again() {
+        let received = |short_is_all| {
+            let control = Control::default().receives(b"last").receives_end();
+            let peer = Address::new(Address::LOOPBACK, 5064);
+            Circuit::new(control.stream(), peer, ("user", "host"), short_is_all).unwrap().receive(|_, _| {})
+        };
+        assert_eq!(received(true), Ok(()));
+        assert!(matches!(received(false), Err(ClientError::Circuit(_, SocketError::Closed))));
     }
 }

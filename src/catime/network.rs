@@ -14,6 +14,9 @@ pub trait Network {
     /// A connection.
     type Stream: Stream;
 
+    /// As [`Poller::TELLS_STATE`] of what [`Network::wait`] uses.
+    const TELLS_STATE: bool;
+
     /// Monotonic time, nanoseconds.
     fn now_ns(&self) -> u64;
 
@@ -72,6 +75,7 @@ impl<S: System> Sockets<S> {
 
 impl<S: System> Network for Sockets<S> {
     type Stream = S::Stream;
+    const TELLS_STATE: bool = S::Poller::TELLS_STATE;
 
     fn now_ns(&self) -> u64 {
         self.system.monotonic_ns()

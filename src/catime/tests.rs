@@ -24,6 +24,8 @@ struct Server {
     read_status: u32,
     /// Bytes that one send or recv carries at most: messages arrive in pieces.
     piece: usize,
+    /// Waits until the connection stands.
+    connecting: u32,
 }
 
 impl Server {
@@ -78,6 +80,9 @@ impl Stream for Pipe {
     }
     fn recv(&mut self, buffer: &mut [u8]) -> Result<usize, SocketError> {
         let mut server = self.0.lock().unwrap();
+        if server.connecting > 0 {
+            return Err(SocketError::NotConnected);
+        }
         let bytes = server.answer.len().min(buffer.len()).min(server.piece);
         if bytes == 0 {
             return Err(SocketError::WouldBlock);
@@ -89,6 +94,9 @@ impl Stream for Pipe {
     }
     fn send(&mut self, bytes: &[u8]) -> Result<usize, SocketError> {
         let mut server = self.0.lock().unwrap();
+        if server.connecting > 0 {
+            return Err(SocketError::NotConnected);
+        }
         // A full pipe: the server answers nothing more before somebody reads.
         if server.answer.len() > 20_000 {
             return Err(SocketError::WouldBlock);
@@ -121,6 +129,7 @@ struct Played {
 
 impl Network for Played {
     type Stream = Pipe;
+    const TELLS_STATE: bool = true;
     fn now_ns(&self) -> u64 {
         self.ns.set(self.ns.get() + 1000);
         self.ns.get()
@@ -154,7 +163,12 @@ impl Network for Played {
         Ok((reply.len(), Address::new(Address::LOOPBACK, 5064)))
     }
     fn wait(&mut self, _: &[(Descriptor, Interest)], timeout_ms: Option<u64>) -> Result<(), SocketError> {
-        let idle = self.server.lock().unwrap().answer.is_empty() && self.replies.is_empty();
+        let mut server = self.server.lock().unwrap();
+        if server.connecting > 0 {
+            server.connecting -= 1;
+            return Ok(());
+        }
+        let idle = server.answer.is_empty() && self.replies.is_empty();
         if idle {
             let ms = timeout_ms.expect("nothing would ever come");
             self.ns.set(self.ns.get() + ms * 1_000_000);
@@ -227,6 +241,14 @@ fn arrays_take_all_elements_and_fewer_rounds() {
     let server = server.lock().unwrap();
     assert_eq!(server.last_put.len(), 2000, "the last puts are of 1000 short integers");
     assert_eq!(server.commands[&command::WRITE], 4 * 101);
+}
+
+#[test]
+fn a_connect_that_takes_its_time_is_waited_for() {
+    let network = played(1);
+    network.server.lock().unwrap().connecting = 5;
+    let (outcome, _) = text_of(network, &["jba", "20"]);
+    assert_eq!(outcome, Ok(Outcome { errors: 0 }));
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl<L: Listener> Acceptor<L> {
                     let _ = stream.set_keep_alive(true);
                     return Some((stream, peer));
                 }
-                Err(SocketError::Interrupted | SocketError::Closed) => continue,
+                Err(SocketError::Interrupted | SocketError::Closed | SocketError::NotConnected) => continue,
                 Err(SocketError::WouldBlock) => {
                     // Nobody is waiting: whether there are descriptors will show when somebody is.
                     self.ready = false;

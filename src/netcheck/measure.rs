@@ -4,9 +4,11 @@
 use super::flow::{self, Amount};
 use super::measurements::Measurements;
 use super::{acks, round_trips};
+use crate::os::Media;
 use crate::os::hosted::console::complain;
+use crate::os::hosted::interfaces::media_at;
 use std::io::IsTerminal;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
@@ -14,7 +16,7 @@ use std::time::Instant;
 pub fn measure(host: &str, port: u16, amount: Amount, progress: &Progress) -> Result<Measurements, String> {
     let [echo, discard, source] = [0, 1, 2].map(|offset| address(host, port, offset));
     let (echo, discard, source) = (echo?, discard?, source?);
-    let mut m = Measurements { host: host.into(), ..Measurements::default() };
+    let mut m = Measurements { host: host.into(), media: media(echo), ..Measurements::default() };
     let failed = |what: &str, error: std::io::Error| format!("{what}: {error}");
 
     // Small messages first: a collapse under load leaves queues that would spoil them.
@@ -31,6 +33,22 @@ pub fn measure(host: &str, port: u16, amount: Amount, progress: &Progress) -> Re
     m.both = flow::both(echo, amount, &|bytes| progress.bytes("both ways", bytes, amount.bytes))
         .map_err(|error| failed("both ways (echo)", error))?;
     Ok(m)
+}
+
+/// Our end of the cable: the interface from which a connection to this address goes out.
+fn media(to: SocketAddr) -> String {
+    // Connecting a UDP socket sends nothing; it chooses the way.
+    let local = UdpSocket::bind(("0.0.0.0", 0)).and_then(|socket| {
+        socket.connect(to)?;
+        socket.local_addr()
+    });
+    match local {
+        Ok(SocketAddr::V4(local)) => match media_at(u32::from(*local.ip())) {
+            Some((name, media)) => format!("{name}: {media}"),
+            None => Media::Untold.to_string(),
+        },
+        _ => Media::Untold.to_string(),
+    }
 }
 
 fn address(host: &str, port: u16, offset: u16) -> Result<SocketAddr, String> {

@@ -95,6 +95,8 @@ pub struct RoundTrips {
 pub struct Measurements {
     /// The peer.
     pub host: String,
+    /// Our interface on the way to it, and what its driver says of the cable.
+    pub media: String,
     /// From us to the peer (discard).
     pub out: Flow,
     /// From the peer to us (source).

@@ -40,6 +40,9 @@ impl fmt::Display for Text<'_> {
         if m.failures > 0 {
             writeln!(f, "{} messages came back wrong", m.failures)?;
         }
+        if !m.media.is_empty() {
+            writeln!(f, "media on our side: {}", m.media)?;
+        }
         writeln!(f, "\nverdict: {}", verdict.summary)?;
         for line in &verdict.evidence {
             writeln!(f, "  {line}")?;

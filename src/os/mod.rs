@@ -10,6 +10,8 @@ mod bell;
 #[cfg(feature = "server")]
 pub mod boot;
 #[cfg(feature = "server")]
+mod media;
+#[cfg(feature = "server")]
 mod readiness;
 #[cfg(feature = "server")]
 pub mod socket;
@@ -32,6 +34,8 @@ pub mod rtems;
 
 #[cfg(feature = "server")]
 pub use bell::Bell;
+#[cfg(feature = "server")]
+pub use media::Media;
 #[cfg(feature = "server")]
 pub use readiness::{Interest, Poller, Readiness, Wake};
 #[cfg(feature = "server")]

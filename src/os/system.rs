@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::socket::{Address, Datagram, DatagramOptions, Listener, SocketError, Stream};
-use super::{Bell, Poller};
+use super::{Bell, Media, Poller};
 use crate::value::{Stamp, Text};
 
 /// An operating system: clock, tasks, mutexes and sockets.
@@ -58,6 +58,9 @@ pub trait System: Clone + Send + Sync + 'static {
 
     /// Visits the IPv4 interfaces that are up.
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError>;
+
+    /// Visits the interfaces that are up, but not loopback, by name, with what their drivers say of the cables.
+    fn media(&self, visit: &mut dyn FnMut(&str, Media));
 
     /// Starts a task. Its stack and priority are the platform's business and follow from the role.
     fn spawn(&self, role: Role, entry: impl FnOnce() + Send + 'static) -> Result<Self::Task, SpawnError>;

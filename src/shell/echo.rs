@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! tcpecho as a command: by itself, so that an image that brings another server can have it without ours.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use super::{Command, FAILED, OK, Page, TOPIC, wrong_arguments};
 use crate::net::service::{Service, StartError};
@@ -104,6 +104,9 @@ impl<S: System> EchoCommands for Echo<S> {
         let mut page = Page::default();
         // A cut page says so itself.
         let _ = self.service.with(|echo| echo.report(&mut page, now));
+        self.system.media(&mut |name, media| {
+            let _ = writeln!(page, "{name:8} media: {media}");
+        });
         page.print(out)
     }
 }

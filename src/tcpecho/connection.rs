@@ -35,9 +35,10 @@ pub struct Connection<T> {
     /// Bytes in the buffer that are still to be sent: `buffer[start..end]`.
     start: usize,
     end: usize,
-    /// The last read did not fill the buffer: the next one would block (poll says if that has changed).
+    /// The last read left most of the buffer empty: the next one would block (poll says if that has changed).
     drained: bool,
-    /// So says a read that does not fill the buffer.
+    /// So says a read that leaves most of the buffer empty. After a larger one more is likely to have come meanwhile, and
+    /// to look costs less than to ask the poller.
     short_is_all: bool,
     /// The peer will send no more.
     end_of_stream: bool,
@@ -142,7 +143,7 @@ impl<T: Stream> Connection<T> {
             self.end_of_stream = true;
             return Ok(0);
         }
-        self.drained = self.short_is_all && received < self.buffer.len();
+        self.drained = self.short_is_all && received < self.buffer.len() / 2;
         self.counters.reads += 1;
         self.counters.received += received as u64;
         if self.kind == Kind::Echo {

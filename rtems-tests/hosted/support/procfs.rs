@@ -30,6 +30,21 @@ pub fn cpu_seconds(pid: u32) -> Result<f64, String> {
     Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
+/// CPU time in nanoseconds of all its threads that run now, as the scheduler counts it.
+///
+/// # Errors
+/// If the process is gone, or the kernel keeps no such count.
+pub fn cpu_nanoseconds(pid: u32) -> Result<u64, String> {
+    let tasks = format!("/proc/{pid}/task");
+    let mut sum = 0;
+    for entry in fs::read_dir(&tasks).map_err(|error| format!("{tasks}: {error}"))?.flatten() {
+        let Ok(text) = fs::read_to_string(entry.path().join("schedstat")) else { continue };
+        let first = text.split(' ').next().and_then(|field| field.parse::<u64>().ok());
+        sum += first.ok_or("no schedstat in this kernel")?;
+    }
+    Ok(sum)
+}
+
 fn read(pid: u32, file: &str) -> Result<String, String> {
     let path = format!("/proc/{pid}/{file}");
     fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))

@@ -7,7 +7,7 @@ mod bell;
 mod clock;
 pub mod console;
 mod epoll;
-mod interfaces;
+pub mod interfaces;
 mod mutex;
 mod process;
 pub mod rtex;
@@ -16,7 +16,7 @@ mod task;
 pub mod tcp_info;
 
 use super::socket::{SocketError, on_bsd_sockets};
-use super::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
+use super::{CpuTime, Descriptors, Identity, Interface, Media, Role, SpawnError, System};
 use crate::value::Stamp;
 
 pub use epoll::EpollSet;
@@ -61,6 +61,10 @@ impl System for Hosted {
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {
         interfaces::visit(visit)
+    }
+
+    fn media(&self, visit: &mut dyn FnMut(&str, Media)) {
+        interfaces::media(visit);
     }
 
     fn spawn(&self, role: Role, entry: impl FnOnce() + Send + 'static) -> Result<Thread, SpawnError> {

@@ -13,8 +13,8 @@ use crate::pool::{CallWriter, WriteCall};
 use crate::shell::{self, Echo, TCPECHO};
 use crate::tcpecho;
 
-/// Buffer of a client, in bytes.
-const BUFFER_BYTES: usize = 8192;
+/// Buffer of a client, in bytes: with 8192 an echo takes 4 % more instructions than one by a plain server with 10 000.
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// Where tcpecho listens on a board.
 pub const OPTIONS: tcpecho::Options = tcpecho::Options {

@@ -34,6 +34,9 @@ void selftest_register(void);
 /* Registers the command `pvbench` (rtems-tests/target). */
 void pvbench_register(void);
 
+/* rtems-tests: the command `plainecho`. */
+void plainecho_register(void);
+
 /* Registers the command `device` (examples/device.c). */
 void device_register(void);
 

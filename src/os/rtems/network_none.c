@@ -36,6 +36,11 @@ int rtems_ioc_interfaces(rtems_ioc_interface_visitor visit, void *context)
   return EAFNOSUPPORT;
 }
 
+void rtems_ioc_media(rtems_ioc_media_visitor visit, void *context)
+{
+  (void) visit, (void) context;
+}
+
 int socket(int domain, int type, int protocol)
 {
   (void) domain, (void) type, (void) protocol;

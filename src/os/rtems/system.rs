@@ -10,7 +10,7 @@ use crate::os::socket::poll::PollSet as Readiness;
 #[cfg(feature = "legacy-network")]
 use crate::os::socket::wakeup::WakeSet as Readiness;
 use crate::os::socket::{SocketError, on_bsd_sockets};
-use crate::os::{CpuTime, Descriptors, Identity, Interface, Role, SpawnError, System};
+use crate::os::{CpuTime, Descriptors, Identity, Interface, Media, Role, SpawnError, System};
 use crate::value::Stamp;
 
 /// RTEMS.
@@ -50,6 +50,10 @@ impl System for Rtems {
 
     fn interfaces(&self, visit: &mut dyn FnMut(Interface)) -> Result<(), SocketError> {
         interfaces::visit(visit)
+    }
+
+    fn media(&self, visit: &mut dyn FnMut(&str, Media)) {
+        interfaces::media(visit);
     }
 
     fn spawn(

@@ -106,10 +106,9 @@ fn meaning(errno: i32) -> SocketError {
         sys::EAGAIN => SocketError::WouldBlock,
         sys::EINTR => SocketError::Interrupted,
         sys::ENOBUFS | sys::ENOMEM => SocketError::NoBuffers,
-        sys::EPIPE | sys::ECONNRESET | sys::ECONNABORTED | sys::ENOTCONN | sys::ETIMEDOUT => {
-            SocketError::Closed
-        }
+        sys::EPIPE | sys::ECONNRESET | sys::ECONNABORTED | sys::ETIMEDOUT => SocketError::Closed,
         sys::EMFILE | sys::ENFILE => SocketError::TooManyDescriptors,
+        sys::ENOTCONN => SocketError::NotConnected,
         sys::EINPROGRESS => SocketError::InProgress,
         sys::ECONNREFUSED => SocketError::Refused,
         sys::EADDRINUSE => SocketError::AddressInUse,

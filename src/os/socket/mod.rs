@@ -89,6 +89,8 @@ pub enum SocketError {
     Refused,
     /// A connect goes on.
     InProgress,
+    /// Not connected: with a stack from BSD, as long as a connect goes on (Linux says "would block").
+    NotConnected,
     /// No more descriptors in this process or system (EMFILE, ENFILE).
     TooManyDescriptors,
     /// Somebody else has the port.
@@ -109,6 +111,7 @@ impl fmt::Display for SocketError {
             SocketError::NoBuffers => f.write_str("no network buffers"),
             SocketError::Refused => f.write_str("connection refused"),
             SocketError::InProgress => f.write_str("connecting"),
+            SocketError::NotConnected => f.write_str("not connected"),
             SocketError::Closed => f.write_str("connection closed"),
             SocketError::TooManyDescriptors => f.write_str("no more file descriptors"),
             SocketError::AddressInUse => f.write_str("address in use"),
