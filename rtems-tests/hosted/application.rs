@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use circuit::{Channel, Circuit};
 use deadline::PATIENCE;
-use message::command;
+use message::{Message, command};
 use rtems_ioc::app::{Answer, PutRequest, PutToken};
 use rtems_ioc::net::provider::Served;
 use rtems_ioc::net::server::Server;
@@ -160,6 +160,41 @@ fn handlers_decide_and_puts_end_later() {
             m.header.command == command::EVENT_ADD && m.header.p2 == id && double(&m.payload) == 9.0
         })
         .unwrap();
+    ioc.stop();
+}
+
+/// A client that does not wait is not told how its put ended; the log of puts is, whoever waits.
+#[test]
+fn the_log_of_puts_has_the_end_of_those_that_end_later() {
+    let ioc = ioc();
+    let tokens: Arc<Mutex<Vec<PutToken>>> = Arc::default();
+    let log = Arc::clone(&tokens);
+    let slow = move |request: &PutRequest<'_>| {
+        log.lock().unwrap().push(request.token);
+        Answer::Later
+    };
+    let pv = ioc.create("ao", "slow", &[], Some(Box::new(slow))).unwrap();
+    ioc.server().with(|server| server.protocol_mut().provider_mut().security.set_log_all(true));
+    ioc.start_server().unwrap();
+    let mut circuit = Circuit::connect(port(&ioc)).unwrap();
+    let channel = circuit.create("slow").unwrap();
+    let logged = || {
+        let mut text = String::new();
+        ioc.server().with(|server| server.protocol().provider().put_log.report(&mut text)).unwrap();
+        text
+    };
+    let says = |wanted: &str| deadline::retry(PATIENCE, || logged().contains(wanted).then_some(()));
+    for (value, succeeds) in [(5.0f64, true), (6.0, false)] {
+        let write = Message::new(command::WRITE, DOUBLE, 1, channel.sid, channel.cid, &value.to_be_bytes());
+        circuit.send(&write).unwrap();
+        let token = deadline::retry(PATIENCE, || tokens.lock().unwrap().pop()).unwrap();
+        says(&format!("-> \"{value}\", in progress")).unwrap_or_else(|| panic!("{}", logged()));
+        assert!(pv.complete(token, succeeds));
+        let end = if succeeds { "done" } else { "failed" };
+        says(&format!("-> \"{value}\", {end}")).unwrap_or_else(|| panic!("{}", logged()));
+        assert!(!logged().contains("in progress"));
+    }
+    assert_eq!(get(&mut circuit, channel), 5.0);
     ioc.stop();
 }
 

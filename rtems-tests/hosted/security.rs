@@ -292,15 +292,18 @@ fn puts_are_logged() -> Result<(), String> {
     ann.put(by_ann, 0, 1, &text("junk"))?;
     ann.put(unlogged, 0, 1, &text("5"))?;
     eve.put(by_eve, 0, 1, &text("8"))?;
+    // An acknowledgement is a put, too.
+    ann.put(by_ann, 36, 1, &[0, 3])?;
     let done = "sec:ops by ann@console1 (127.0.0.1:";
     server.process.wait_for_line(0, PATIENCE, |line| line.starts_with("put: ") && line.contains(done))?;
     let mark = server.process.mark();
     server.process.say("putlog")?;
-    server.process.wait_for_line(mark, PATIENCE, |line| line == "3 of 3 puts shown")?;
+    server.process.wait_for_line(mark, PATIENCE, |line| line == "4 of 4 puts shown")?;
     for (who, what) in [
         (done, "\"2\" -> \"7\", done"),
         (done, "\"7\" -> \"junk\", failed"),
-        ("sec:ops by eve@console1 (127.0.0.1:", "denied"),
+        ("sec:ops by eve@console1 (127.0.0.1:", "\"7\" -> \"8\", denied"),
+        (done, "\"ACKS 0\" -> \"ACKS 3\", done"),
     ] {
         server.process.wait_for_line(mark, PATIENCE, |line| line.contains(who) && line.ends_with(what))?;
     }

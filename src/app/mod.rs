@@ -28,6 +28,6 @@ pub use handle::Pv;
 pub use host::{Host, register};
 pub use news::MAX_PVS;
 pub use puts::{Answer, PutHandler, PutRequest};
-pub use registry::{Application, CreateError, PutResult};
+pub use registry::{Application, CreateError, Ended, PutResult};
 pub use shared::Ring;
 pub use update::{New, SetError};

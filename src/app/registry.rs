@@ -47,8 +47,19 @@ struct Bound {
 pub enum PutResult {
     /// The record has it.
     Done,
-    /// It ends with this token, which [`Application::next_completion`] will name.
+    /// It ends with this token, which [`Application::next_completion`] will name, whether the client waits or not.
     Later(u32),
+}
+
+/// A put that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// As [`PutResult::Later`] named it.
+    pub token: u32,
+    /// The record has the value.
+    pub succeeded: bool,
+    /// The client waits for it.
+    pub waits: bool,
 }
 
 /// See the module's description.
@@ -61,8 +72,8 @@ pub struct Application {
     /// For the bytes of the largest value.
     scratch: Vec<u8>,
     pending: Vec<Pending>,
-    /// Puts that have ended and whose clients have not been told.
-    ended: Vec<(u32, bool)>,
+    /// Puts that have ended, of which the log and the clients that wait have not been told.
+    ended: Vec<Ended>,
     /// Values have come lately: when to look again without being called.
     look_at: Option<u64>,
 }
@@ -166,9 +177,7 @@ impl Application {
         self.numbers.retain(|(index, _)| *index != bound.index);
         for pending in self.pending.extract_if(.., |pending| pending.index == bound.index) {
             self.shared.completions.forget(pending.token);
-            if pending.waits {
-                self.ended.push((pending.token.0, false));
-            }
+            self.ended.push(Ended { token: pending.token.0, succeeded: false, waits: pending.waits });
         }
         database.remove(bound.index);
         Some(bound.index)
@@ -278,7 +287,7 @@ impl Application {
                         return Err(error.into());
                     }
                 }
-                Ok(if waits { PutResult::Later(token.0) } else { PutResult::Done })
+                Ok(PutResult::Later(token.0))
             }
             other => {
                 self.shared.completions.forget(token);
@@ -294,13 +303,13 @@ impl Application {
         let Some(at) = self.pending.iter().position(|pending| pending.token.0 == token) else { return };
         let pending = self.pending.swap_remove(at);
         let taken = succeeded && database.put(pending.index, View(pending.view), &pending.value()).is_ok();
-        if pending.waits && self.ended.try_reserve(1).is_ok() {
-            self.ended.push((token, taken));
+        if self.ended.try_reserve(1).is_ok() {
+            self.ended.push(Ended { token, succeeded: taken, waits: pending.waits });
         }
     }
 
-    /// The next put that has ended: its token and success.
-    pub fn next_completion(&mut self) -> Option<(u32, bool)> {
+    /// The next put that has ended.
+    pub fn next_completion(&mut self) -> Option<Ended> {
         if self.ended.is_empty() { None } else { Some(self.ended.remove(0)) }
     }
 

@@ -209,26 +209,30 @@ fn a_put_may_end_later() {
     });
     let Ok(PutResult::Later(first)) = side.put("x", 1.0, true) else { panic!("no token") };
     let Ok(PutResult::Later(second)) = side.put("x", 2.0, true) else { panic!("no token") };
-    assert!(matches!(side.put("x", 3.0, false), Ok(PutResult::Done)));
+    let Ok(PutResult::Later(third)) = side.put("x", 3.0, false) else { panic!("no token") };
     let tokens = tokens.lock().unwrap().clone();
+    let ended = |token, succeeded, waits| Some(Ended { token, succeeded, waits });
     assert_eq!((tokens[0].0, tokens[1].0), (first, second));
     assert!(pv.complete(tokens[1], true) && pv.complete(tokens[0], false) && !pv.complete(tokens[0], true));
     side.turn();
     assert_eq!(side.get("x"), "2");
-    assert_eq!(side.application.next_completion(), Some((first, false)));
-    assert_eq!(side.application.next_completion(), Some((second, true)));
+    assert_eq!(side.application.next_completion(), ended(first, false, true));
+    assert_eq!(side.application.next_completion(), ended(second, true, true));
     assert_eq!(side.application.next_completion(), None);
     assert!(pv.complete(tokens[2], true));
     side.turn();
     assert_eq!(side.get("x"), "3");
-    assert_eq!(side.application.next_completion(), None, "nobody waits for it");
+    assert_eq!(side.application.next_completion(), ended(third, true, false));
+    assert_eq!(side.application.next_completion(), None);
     // So many at one time and no more; a deleted variable ends those that wait.
     let Ok(PutResult::Later(last)) = side.put("x", 4.0, true) else { panic!("no token") };
     while side.put("x", 5.0, false).is_ok() {}
     assert!(matches!(side.put("x", 5.0, false), Err(PutError::Busy)));
     side.application.delete(&mut side.database, &pv);
-    assert_eq!(side.application.next_completion(), Some((last, false)));
-    assert_eq!(side.application.next_completion(), None);
+    assert_eq!(side.application.next_completion(), ended(last, false, true));
+    while let Some(end) = side.application.next_completion() {
+        assert!(!end.succeeded && !end.waits, "{end:?}");
+    }
 }
 
 #[test]

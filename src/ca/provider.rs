@@ -154,8 +154,9 @@ pub trait Provider {
         completion: bool,
     ) -> Result<PutOutcome, PvError>;
 
-    /// A client tried to write what it may not: for a log.
-    fn denied(&mut self, _pv: PvId, _client: &Client<'_>) {}
+    /// A client tried to write what it may not: for a log. `put` is what it would have written, where that is a value whose
+    /// count bears out.
+    fn denied(&mut self, _pv: PvId, _put: Option<&WireElements<'_>>, _client: &Client<'_>) {}
 
     /// The next change that subscribers have not heard of.
     fn next_change(&mut self) -> Option<Change>;

@@ -28,6 +28,7 @@ pub trait Clocked: Provider {
 impl<S: System> Clocked for Served<Status<S>> {
     fn begin_turn(&mut self, now: Stamp, now_ms: u64) {
         self.database.set_time(now);
+        self.put_log.begin_turn(now_ms);
         self.application.begin_turn(&mut self.database, now_ms);
     }
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! The process variables as the protocol asks for them: records, the application behind some of them, and who may do what.
 
-use crate::app::{Application, PutResult};
+use core::fmt::Write as _;
+
+use crate::app::{Application, Ended, PutResult};
 use crate::ca::{
     Access, Acknowledge, Acknowledgement, Change, ChannelInfo, Client, Notice, Provider, PutOutcome, PvError,
     PvId,
 };
 use crate::pv::{Database, PutError, StatusSource, View};
 use crate::security::{Level, Outcome, Put, PutLog, Security, Subject};
-use crate::value::convert::encode;
+use crate::value::convert::format::Cursor;
+use crate::value::convert::{decode, encode};
 use crate::value::{Elements, Metadata, NativeType, Reading, Text, WireElements};
 
 /// A database, and what belongs to it.
@@ -57,17 +60,26 @@ impl<S: StatusSource> Served<S> {
         put: &WireElements<'_>,
         client: &Client<'_>,
         completion: bool,
-    ) -> Result<PutOutcome, PvError> {
+    ) -> Result<PutResult, PvError> {
         let view = View(pv.view);
         if self.application.is_empty() || !self.database.is_application(pv.index) {
             self.database.put(pv.index, view, put)?;
-            return Ok(PutOutcome::Done);
+            return Ok(PutResult::Done);
         }
         let who = (client.user, client.host, client.address);
-        match self.application.put(&mut self.database, pv.index, view, put, who, completion)? {
-            PutResult::Done => Ok(PutOutcome::Done),
-            PutResult::Later(token) => Ok(PutOutcome::Later(token)),
+        Ok(self.application.put(&mut self.database, pv.index, view, put, who, completion)?)
+    }
+
+    /// What a put brought, as the record would show it; of an array the first element, and CHAR as the text that it is.
+    fn put_as_text(&mut self, pv: PvId, put: &WireElements<'_>) -> Text {
+        if put.from == NativeType::Char && put.count > 1 {
+            return Text::truncated(put.bytes).0;
         }
+        let one = WireElements { count: put.count.min(1), ..*put };
+        let mut text = [Text::EMPTY];
+        // What does not convert stays empty.
+        let _ = self.read(pv, |reading| decode(&one, reading.metadata, &mut text).is_ok());
+        text[0]
     }
 
     /// The current value as text, of an array its first element.
@@ -82,27 +94,30 @@ impl<S: StatusSource> Served<S> {
         put: &WireElements<'_>,
         client: &Client<'_>,
         completion: bool,
-    ) -> Result<PutOutcome, PvError> {
+    ) -> Result<PutResult, PvError> {
         let mut entry = self.log_entry(pv, client);
-        self.refresh(pv);
-        entry.old = self.shown(pv);
         let result = self.put_value(pv, put, client, completion);
         entry.new = match result {
-            Ok(PutOutcome::Done) => self.shown(pv),
-            _ => put_as_text(put),
+            Ok(PutResult::Done) => self.shown(pv),
+            _ => self.put_as_text(pv, put),
         };
         entry.outcome = match result {
-            Ok(PutOutcome::Done) => Outcome::Done,
-            Ok(PutOutcome::Later(token)) => Outcome::Pending(token),
+            Ok(PutResult::Done) => Outcome::Done,
+            Ok(PutResult::Later(token)) => Outcome::Pending(token),
             Err(_) => Outcome::Failed,
         };
         self.put_log.add(entry);
         result
     }
 
-    fn log_entry(&self, pv: PvId, client: &Client<'_>) -> Put {
+    /// What is known before the put, with the value as it is.
+    fn log_entry(&mut self, pv: PvId, client: &Client<'_>) -> Put {
         let who = Subject { user: client.user, host: client.host, address: client.address };
-        Put::new(self.database.time(), &who, client.port, |out| self.write_name(pv, out))
+        let time = self.database.time();
+        let mut entry = Put::new(time, &who, client.port, |out| self.write_name(pv, out));
+        self.refresh(pv);
+        entry.old = self.shown(pv);
+        entry
     }
 }
 
@@ -118,12 +133,12 @@ fn first_as_text(elements: &Elements<'_>, metadata: &Metadata<'_>) -> Text {
     Text::truncated(&bytes).0
 }
 
-/// What a put brought, of an array the first element.
-fn put_as_text(put: &WireElements<'_>) -> Text {
-    let mut text = [Text::EMPTY];
-    let one = WireElements { count: put.count.min(1), ..*put };
-    let _ = crate::value::convert::decode(&one, &Metadata::NONE, &mut text);
-    text[0]
+/// What an acknowledgement concerns, with its value.
+fn numbered(field: &str, value: u16) -> Text {
+    Text::written(|bytes| {
+        // It fits.
+        let _ = write!(Cursor::new(bytes), "{field} {value}");
+    })
 }
 
 impl<S: StatusSource> Provider for Served<S> {
@@ -175,14 +190,22 @@ impl<S: StatusSource> Provider for Served<S> {
         client: &Client<'_>,
         completion: bool,
     ) -> Result<PutOutcome, PvError> {
-        if client.logged {
-            return self.logged_put(pv, put, client, completion);
+        let result = if client.logged {
+            self.logged_put(pv, put, client, completion)
+        } else {
+            self.put_value(pv, put, client, completion)
+        };
+        match result? {
+            PutResult::Later(token) if completion => Ok(PutOutcome::Later(token)),
+            // Nobody is told when it ends; the log sees it all the same.
+            PutResult::Later(_) | PutResult::Done => Ok(PutOutcome::Done),
         }
-        self.put_value(pv, put, client, completion)
     }
 
-    fn denied(&mut self, pv: PvId, client: &Client<'_>) {
-        let entry = self.log_entry(pv, client);
+    #[cold]
+    fn denied(&mut self, pv: PvId, put: Option<&WireElements<'_>>, client: &Client<'_>) {
+        let mut entry = self.log_entry(pv, client);
+        entry.new = put.map_or(Text::EMPTY, |put| self.put_as_text(pv, put));
         self.put_log.add(entry);
     }
 
@@ -192,23 +215,40 @@ impl<S: StatusSource> Provider for Served<S> {
     }
 
     fn next_completion(&mut self) -> Option<(u32, Result<(), PvError>)> {
-        let (token, succeeded) = self.application.next_completion()?;
-        self.put_log.ended(token, succeeded);
-        Some((token, if succeeded { Ok(()) } else { Err(PvError::Refused) }))
+        loop {
+            let Ended { token, succeeded, waits } = self.application.next_completion()?;
+            self.put_log.ended(token, succeeded);
+            if waits {
+                return Some((token, if succeeded { Ok(()) } else { Err(PvError::Refused) }));
+            }
+        }
     }
 
     fn watched(&mut self, pv: PvId, watched: bool) {
         self.database.watched(pv.index, View(pv.view), watched);
     }
 
-    fn acknowledge(&mut self, pv: PvId, what: Acknowledge, _client: &Client<'_>) -> Result<(), PvError> {
-        match what {
-            Acknowledge::Transient(transient) => {
-                self.database.set_acknowledge_transient(pv.index, transient)?
-            }
-            Acknowledge::Severity(severity) => self.database.acknowledge(pv.index, severity)?,
+    fn acknowledge(&mut self, pv: PvId, what: Acknowledge, client: &Client<'_>) -> Result<(), PvError> {
+        let entry = client.logged.then(|| {
+            let mut entry = self.log_entry(pv, client);
+            let (transient, severity) = self.database.acknowledgement(pv.index);
+            (entry.old, entry.new) = match what {
+                Acknowledge::Transient(new) => {
+                    (numbered("ACKT", transient.into()), numbered("ACKT", new.into()))
+                }
+                Acknowledge::Severity(new) => (numbered("ACKS", severity as u16), numbered("ACKS", new)),
+            };
+            entry
+        });
+        let result = match what {
+            Acknowledge::Transient(transient) => self.database.set_acknowledge_transient(pv.index, transient),
+            Acknowledge::Severity(severity) => self.database.acknowledge(pv.index, severity),
+        };
+        if let Some(mut entry) = entry {
+            entry.outcome = if result.is_ok() { Outcome::Done } else { Outcome::Failed };
+            self.put_log.add(entry);
         }
-        Ok(())
+        Ok(result?)
     }
 
     fn acknowledgement(&self, pv: PvId) -> Acknowledgement {

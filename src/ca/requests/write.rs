@@ -76,7 +76,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             return self.fail(request, status::BADCHID, "no such channel");
         };
         if !access.write {
-            self.denied(pv);
+            self.denied(request, pv, max_count, true);
             return self.fail(request, status::NOWTACCESS, "write access denied");
         }
         match self.put(request, pv, max_count, access.logged, false) {
@@ -92,7 +92,7 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
             return self.written(header, status::BADCHID);
         };
         if !access.write {
-            self.denied(pv);
+            self.denied(request, pv, max_count, false);
             return self.written(header, status::NOWTACCESS);
         }
         if self.session.puts >= self.config.limits.puts_per_circuit {
@@ -122,9 +122,13 @@ impl<P: Provider, A: Admission> Turn<'_, P, A> {
     }
 
     #[cold]
-    fn denied(&mut self, pv: PvId) {
+    fn denied(&mut self, request: &Request<'_>, pv: PvId, max_count: u32, compound: bool) {
         let client = self.session.client();
-        self.provider.denied(pv, &client);
+        let put = match checked(request, max_count, compound) {
+            Ok(Checked::Value(elements)) => Some(elements),
+            _ => None,
+        };
+        self.provider.denied(pv, put.as_ref(), &client);
     }
 
     /// The reply of WRITE_NOTIFY: a small one, for which there is room.
