@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 
+import archives
 import boardlib
 import embedded
 
@@ -52,7 +53,7 @@ def build(bld, bsp, hooks):
     rust_sources = bld.path.ant_glob("src/**/*.rs rtems-sys/** Cargo.toml Cargo.lock rust-toolchain.toml", excl="**/target")
     settings = [bld.path.make_node(str(bsp.config_path.relative_to(boardlib.ROOT)))]
     # What the archives depend on; a change of this file compiles nothing in Rust again.
-    tools = bld.path.ant_glob("bsp-config/tools/boardlib.py bsp-config/tools/bsps.py bsp-config/*.json")
+    tools = bld.path.ant_glob("bsp-config/tools/archives.py bsp-config/tools/boardlib.py bsp-config/tools/bsps.py bsp-config/*.json")
 
     header = f"{variant}/rtems_ioc_bsp.h"
     constants = f"{variant}/rtems_ioc_bsp.rs"
@@ -91,19 +92,19 @@ def build(bld, bsp, hooks):
     rest += objects([configuration])
 
     legacy = ["legacy-network"] if bsp.stack == "legacy" else []
-    archives = {}
+    made = {}
     for name, features, own, kind in (
         ("librtems_ioc_pool.a", ["rtems"], common, "--pool"),
         ("librtems_ioc.a", ["rtems", "server", *legacy], common + server, "--server"),
     ):
-        archives[name] = archive(bld, bsp, name, features, own, kind, rust_sources + tools, constants)
+        made[name] = archive(bld, bsp, name, features, own, kind, rust_sources + tools, constants)
 
     image = f"{variant}/rtems-ioc.exe"
     link = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in wrapped)]
     link += [MARKER] if hooks else []
     link += [f"-Wl,-Map={bld.bldnode.make_node(variant).abspath()}/rtems-ioc.map"]
     command = shlex.join(link) + " ${SRC} -o ${TGT} " + shlex.join(bsp.libs)
-    inputs = [*rest, archives["librtems_ioc.a"]]
+    inputs = [*rest, made["librtems_ioc.a"]]
     step(bld, f"{bsp.name}: link", rule=command, source=inputs, target=image, cwd=bld.bldnode)
 
     gates = bld.path.ant_glob("rtems-tests/gates/*")
@@ -127,14 +128,14 @@ def build(bld, bsp, hooks):
         flags = [bsp.tool("gcc"), *bsp.ldflags, *(f"-Wl,--wrap={symbol}" for symbol in symbols)]
         flags += [MARKER] if symbols else []
         command = shlex.join(flags) + " ${SRC} -o ${TGT}"
-        inputs = [*pool, archives["librtems_ioc_pool.a"]]
+        inputs = [*pool, made["librtems_ioc_pool.a"]]
         step(bld, f"{bsp.name}: link {name}", rule=command, source=inputs, target=f"{variant}/{name}", cwd=bld.bldnode)
         check(name, symbols, f"{name}.gates.ok")
         if "emulator" in bsp.config:
             form(bld, bsp, f"{variant}/{name}")
 
     form(bld, bsp, image)
-    install(bld, bsp, image, archives.values())
+    install(bld, bsp, image, made.values())
 
 
 def install(bld, bsp, image, archives):
@@ -200,7 +201,7 @@ def archive(bld, bsp, name, features, own, kind, inputs, constants):
         }
         folder = bld.bldnode.make_node("cargo").abspath()
         boardlib.build(bsp.config["rust"]["target"], features, result, folder, environment)
-        hide_runtime(bsp, result)
+        archives.close(bsp, result)
         extra = [bld.bldnode.make_node(each).abspath() for each in own]
         if extra:
             subprocess.run([bsp.tool("ar"), "rs", str(result), *extra], check=True, capture_output=True)
@@ -212,14 +213,6 @@ def archive(bld, bsp, name, features, own, kind, inputs, constants):
 
     step(bld, f"{bsp.name}: cargo {name}", rule=task, source=[*inputs, constants, *own], target=target)
     return target
-
-
-def hide_runtime(bsp, result):
-    """Leaves division, memcpy and their kind to the image's own libgcc and C library. Rust's archive brings them too; an image
-    that meets it first, as EPICS's does, would take all of its divisions from there, and those are slower."""
-    names = result.with_suffix(".hidden")
-    names.write_text("\n".join(sorted(bsp.runtime_symbols())) + "\n", encoding="utf-8")
-    subprocess.run([bsp.tool("objcopy"), f"--localize-symbols={names}", str(result)], check=True)
 
 
 def form(bld, bsp, image):

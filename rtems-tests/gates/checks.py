@@ -10,7 +10,7 @@
 | hooks     | malloc, lock, print or panic within reach of a wrapped heap function: deadlock or endless recursion |
 | marker    | an archive or image in which the hooks are absent                                                  |
 | bypass    | an image with a call that goes round a hook: linked without one of the --wrap flags                |
-| runtime   | a division or copy of Rust's in place of the one in libgcc or the C library, for a whole image          |
+| exports   | a division, memcpy or fmod of Rust's in place of the image's own, or any other name that is not ours |
 | limits    | an image that the board's firmware or link map cannot take                                         |
 """
 
@@ -312,18 +312,16 @@ def bypass(objects, names, on_purpose=()):
     return wrong
 
 
-_RUNTIME = re.compile(
-    r"^(?:__aeabi_u?[il]div(?:mod)?|__aeabi_mem(?:cpy|move|set|clr|cmp)[48]?|__u?(?:div|mod)di3|mem(?:cpy|move|set|cmp)|strlen)$"
-)
+_OURS = re.compile(r"^(?:rtems_ioc_\w+|osiSuffici?entSpaceInPool|__wrap_\w+|tcpecho)$")
 
 
-def runtime(objects):
-    """Functions of libgcc and the C library that this archive offers to everybody."""
+def exports(objects):
+    """Global names that this archive offers to everybody and that are not its interface: an image could take them for its own."""
     return [
-        f"{found.name}: {symbol.name} takes the place of the image's own: it is to be local"
+        f"{found.name}: {symbol.name} is global, and no name of this package's: it is to be local"
         for found in objects
         for symbol in found.symbols
-        if symbol.section and symbol.binding != 0 and _RUNTIME.match(symbol.name)
+        if symbol.section and symbol.binding != 0 and symbol.name and not _OURS.match(symbol.name)
     ]
 
 

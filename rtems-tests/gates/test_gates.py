@@ -195,12 +195,19 @@ class CompiledFaults(unittest.TestCase):
         self.assertIn("start calls _Heap_Free past its hook", wrong[0])
         self.assertEqual(checks.bypass(self.image(), ["_Heap_Free"], ["start"]), [])
 
-    def test_runtime(self):
-        for text in ("int __udivdi3(int a) { return a; }", "__attribute__((weak)) int __aeabi_uidivmod(int a) { return a; }"):
-            self.assertEqual(len(checks.runtime(self.objects(text))), 1, text)
+    def test_exports(self):
+        for text in (
+            "int __udivdi3(int a) { return a; }",
+            "__attribute__((weak)) int __aeabi_uidivmod(int a) { return a; }",
+            "double fmod(double a, double b) { return a + b; }",
+            "int _RNvCs5zM9bz3JRa1_4core(int a) { return a; }",
+            "int osiSufficientSpaceInPools;",
+        ):
+            self.assertEqual(len(checks.exports(self.objects(text))), 1, text)
             hidden = text.replace("__attribute__((weak))", "")
-            self.assertEqual(checks.runtime(self.objects("__attribute__((used)) static " + hidden)), [])
-        self.assertEqual(checks.runtime(self.objects("int ours(int a) { return a; }")), [])
+            self.assertEqual(checks.exports(self.objects("__attribute__((used)) static " + hidden)), [])
+        ours = "int rtems_ioc_pool_largest; int osiSufficentSpaceInPool(int a) { return a; } int __wrap__Heap_Free(int a) { return a; }"
+        self.assertEqual(checks.exports(self.objects(ours)), [])
 
     def test_limits(self):
         objects = self.objects("char buffer[5000] = {1}; int f(void) { return 1; }")
