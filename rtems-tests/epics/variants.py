@@ -66,11 +66,24 @@ def example(bsp, base, rtems, package, place, words=()):
     return image
 
 
-def build(variant, bsp, base, rtems, package, folder):
+def frees_events(base, bsp):
+    """Has this base EPICS's PR 940, so that epicsEventDestroy() gives the event's memory back?"""
+    library = pathlib.Path(base, "lib", f"RTEMS-{bsp.bsp}", "libCom.a")
+    done = subprocess.run([bsp.tool("nm"), "-A", library], capture_output=True, text=True, check=True)
+    wanted = {line.split()[-1] for line in done.stdout.splitlines() if ":osdEvent.o:" in line and " U " in line}
+    if "malloc" not in wanted:
+        raise BuildError(f"{library}: no osdEvent.o that takes memory: is this an EPICS base for RTEMS 5 and later?")
+    return "free" in wanted
+
+
+def build(variant, bsp, base, rtems, package, folder, mend_events=False):
     """Builds one variant for a BSP under `folder`; returns what the emulator loads."""
     place = pathlib.Path(folder) / variant
     source = place / "src"
     sources, ours, words = settings(variant)
+    if mend_events:
+        sources = [*sources, "events_freed.c"]
+        words = [*words, "PROD_LDFLAGS_RTEMS=-Wl,--wrap=epicsEventDestroy"]
     if place.exists():
         shutil.rmtree(place)
     shutil.copytree(ROOT / "epics" / "example", place, ignore=shutil.ignore_patterns("O.*", "RELEASE.local"))
