@@ -185,6 +185,7 @@ def run_image(bsp, build, wanted, quick):
                 host_tests(kit.CONSOLE + networked, machine, report, wanted, quick)
                 if not wanted or "stacks" in wanted:
                     add(report, "stacks", *console_tests.stacks(machine))
+                host_tests(kit.LAST, machine, report, wanted, quick)
             if not wanted or wanted & {"pool-tracker", "pool-search"}:
                 pool_images(bsp, report, build)
             if bsp.stack != "none" and (not wanted or "dhcp-time" in wanted):
