@@ -39,9 +39,6 @@ struct Options {
     bench: bool,
 }
 
-/// Rows that measure the client alone: a turn of libca takes its locks, of which ours has none.
-const CLIENT_ALONE: &[&str] = &["pend", "free"];
-
 /// All pairs of runs against one server, ours first.
 struct Comparison {
     server: &'static str,
@@ -90,9 +87,16 @@ struct Row {
 }
 
 impl Row {
-    /// Our median is no less than the original's least and no more than its most.
-    fn is_within(&self) -> bool {
-        (quantile(&self.original, 0.0)..=quantile(&self.original, 1.0)).contains(&median(&self.ours))
+    /// Where our median lies: within the original's runs, below the least of them, or above the most.
+    ///
+    /// Below is no fault: libca takes its locks for each request and asks its timer thread at each reply, of which our client
+    /// has nothing; with `pend` and `free`, which send nothing, that is all there is.
+    fn place(&self) -> &'static str {
+        let ours = median(&self.ours);
+        if ours > quantile(&self.original, 1.0) {
+            return "ABOVE";
+        }
+        if ours < quantile(&self.original, 0.0) { "below" } else { "within" }
     }
 
     fn cells(&self) -> Vec<String> {
@@ -101,12 +105,7 @@ impl Row {
             cells.push(figure(median(values)));
             cells.push(format!("{}-{}", figure(quantile(values, 0.0)), figure(quantile(values, 1.0))));
         }
-        let note = match (self.is_within(), CLIENT_ALONE.contains(&self.name.as_str())) {
-            (true, _) => "yes",
-            (false, true) => "client alone",
-            (false, false) => "NO",
-        };
-        cells.push(note.to_owned());
+        cells.push(self.place().to_owned());
         cells
     }
 }
@@ -122,7 +121,7 @@ impl Comparison {
     }
 
     fn text(&self, channels: u32) -> String {
-        let head = ["us per operation", "ours", "least-most", "EPICS's", "least-most", "within"];
+        let head = ["us per operation", "ours", "least-most", "EPICS's", "least-most", "ours lies"];
         let rows: Vec<_> = self.rows().iter().map(Row::cells).collect();
         format!(
             "\n{} channels against {}, {} pairs\n\n{}",
@@ -134,14 +133,10 @@ impl Comparison {
     }
 
     fn check(&self, limits: &mut Limits) {
-        let outside: Vec<_> = self
-            .rows()
-            .into_iter()
-            .filter(|row| !row.is_within() && !CLIENT_ALONE.contains(&row.name.as_str()))
-            .map(|row| row.name)
-            .collect();
-        let what = format!("against {}: rows outside the original's spread {outside:?}", self.server);
-        limits.at_most(&what, outside.len() as f64, 0.0);
+        let slower: Vec<_> =
+            self.rows().into_iter().filter(|row| row.place() == "ABOVE").map(|row| row.name).collect();
+        let what = format!("against {}: rows above all runs of the original {slower:?}", self.server);
+        limits.at_most(&what, slower.len() as f64, 0.0);
     }
 
     fn json(&self) -> serde_json::Value {

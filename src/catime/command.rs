@@ -4,6 +4,7 @@
 use super::{Arguments, Outcome, Sockets, TableReport, TextReport, run};
 use crate::net::settings::search_addresses;
 use crate::os::System;
+use crate::os::socket::Address;
 use crate::shell;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,8 +18,24 @@ pub struct Environment<'a> {
     pub resolve: &'a dyn Fn(&str) -> Option<u32>,
 }
 
+/// Where a client searches, and as whom.
+pub struct Way {
+    /// Addresses, host or broadcast.
+    pub addresses: Vec<Address>,
+    /// User name.
+    pub user: String,
+    /// Host name.
+    pub host: String,
+}
+
 /// Sockets that search where the environment says. The error is what to print.
 pub fn open<S: System>(system: S, environment: &Environment<'_>) -> Result<Sockets<S>, String> {
+    let Way { addresses, user, host } = way(&system, environment)?;
+    Sockets::open(system, addresses, user, host).map_err(|error| alloc::format!("search socket: {error}"))
+}
+
+/// What the environment says. The error is what to print.
+pub fn way<S: System>(system: &S, environment: &Environment<'_>) -> Result<Way, String> {
     let mut broadcasts = Vec::new();
     let looked = system.interfaces(&mut |interface| {
         if !interface.loopback && broadcasts.try_reserve(1).is_ok() {
@@ -30,7 +47,7 @@ pub fn open<S: System>(system: S, environment: &Environment<'_>) -> Result<Socke
         .map_err(|error| alloc::format!("{error}"))?;
     let user = (environment.get)("USER").unwrap_or_else(|| String::from("catime"));
     let host = (environment.get)("HOSTNAME").unwrap_or_else(|| String::from("rtems"));
-    Sockets::open(system, addresses, user, host).map_err(|error| alloc::format!("search socket: {error}"))
+    Ok(Way { addresses, user, host })
 }
 
 /// Runs `catime [--table] [--at ADDRESS[:PORT]] NAME [COUNT [APPEND]]`. Failed if it could not run or the server reported

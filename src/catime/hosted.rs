@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! `rtems-ioc catime`: the benchmark from the desk.
 
-use super::{Abort, Arguments, Environment, JsonReport, Outcome, TableReport, TextReport, open, run};
+use super::command::{Way, way};
+use super::threads::Threads;
+use super::{
+    Abort, Arguments, Environment, JsonReport, Network, Outcome, TableReport, TextReport, open, run,
+};
 use crate::os::hosted::Hosted;
+use crate::os::hosted::allocator::{DEFAULT_POOL, set_pool};
 use crate::os::hosted::console::{Output, complain};
 use std::fmt::Write as _;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -20,6 +25,9 @@ pub struct Command {
     /// Print one JSON object at the end
     #[arg(long)]
     json: bool,
+    /// No threads between the benchmark and the sockets: less of the client in the figures, as on a board
+    #[arg(long)]
+    one_thread: bool,
     /// Give up after so many seconds if a channel cannot be found (default: never)
     #[arg(long)]
     search_timeout: Option<f64>,
@@ -47,7 +55,18 @@ impl Command {
     }
 
     fn measure(&self, arguments: &Arguments<'_>) -> Result<Outcome, String> {
-        let network = environment(|environment| open(Hosted, environment))?;
+        // The heap that a program starts with does not hold 100 000 channels.
+        set_pool(DEFAULT_POOL).map_err(|error| error.to_string())?;
+        if self.one_thread {
+            return self.measure_on(environment(|environment| open(Hosted, environment))?, arguments);
+        }
+        let Way { addresses, user, host } = environment(|environment| way(&Hosted, environment))?;
+        let network =
+            Threads::open(addresses, user, host).map_err(|error| format!("search socket: {error}"))?;
+        self.measure_on(network, arguments)
+    }
+
+    fn measure_on(&self, network: impl Network, arguments: &Arguments<'_>) -> Result<Outcome, String> {
         let timeout = match self.search_timeout {
             None => None,
             Some(seconds) => {

@@ -2,8 +2,8 @@
 //! The Channel Access benchmark that everybody has numbers of, as a client of its own.
 //!
 //! Same arguments, tests and rows as EPICS's `catime`, on this package's wire code, so that a board can be the client too.
-//! What libca does with two threads per circuit is one loop here: the figures say what the protocol, the network and the
-//! server cost, with less of the client in them.
+//! What libca does with two threads per circuit is one loop on a board. On a desk the same loop has threads between it and
+//! the sockets (`threads`), so that its rows mean what libca's mean.
 //!
 //! ```text
 //!  benchmark (order of the tests, clock)  ->  report (rows, table, JSON)
@@ -25,6 +25,8 @@ mod payloads;
 mod report;
 mod search;
 mod spread;
+#[cfg(feature = "hosted")]
+mod threads;
 
 pub use benchmark::{Abort, run};
 pub use client::Client;
