@@ -105,6 +105,22 @@ static rtems_task run(rtems_task_argument unused)
   rtems_task_delete(RTEMS_SELF);
 }
 
+static void delete(rtems_ioc_pv **pv)
+{
+  if (*pv != NULL) {
+    rtems_ioc_pv_delete(*pv);
+  }
+  *pv = NULL;
+}
+
+static void delete_all(void)
+{
+  delete(&temperature);
+  delete(&setpoint);
+  delete(&heater);
+  delete(&trace);
+}
+
 static int start(void)
 {
   static const char *const degrees[] = {
@@ -125,6 +141,9 @@ static int start(void)
   heater = rtems_ioc_pv_create("bo", "device:heater", states, switch_heater, NULL);
   trace = rtems_ioc_pv_create("waveform", "device:trace", points, NULL, NULL);
   if (temperature == NULL || setpoint == NULL || heater == NULL || trace == NULL) {
+    /* One of the names is taken, say: nothing of a device that does not run is left behind. */
+    delete_all();
+    printf("device: not started, the log says why\n");
     return 1;
   }
   rtems_ioc_pv_set_double(setpoint, wanted);
@@ -134,6 +153,12 @@ static int start(void)
   );
   if (status == RTEMS_SUCCESSFUL) {
     status = rtems_task_start(task, run, 0);
+    if (status != RTEMS_SUCCESSFUL) {
+      rtems_task_delete(task);
+    }
+  }
+  if (status != RTEMS_SUCCESSFUL) {
+    delete_all();
   }
   printf("device: %s\n", status == RTEMS_SUCCESSFUL ? "running" : rtems_status_text(status));
   return status == RTEMS_SUCCESSFUL ? 0 : 1;
@@ -145,11 +170,7 @@ static int finish(void)
   while (!ended) {
     rtems_task_wake_after(1);
   }
-  rtems_ioc_pv_delete(temperature);
-  rtems_ioc_pv_delete(setpoint);
-  rtems_ioc_pv_delete(heater);
-  rtems_ioc_pv_delete(trace);
-  temperature = NULL;
+  delete_all();
   printf("device: stopped\n");
   return 0;
 }

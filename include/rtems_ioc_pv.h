@@ -75,8 +75,8 @@ rtems_ioc_pv *rtems_ioc_pv_open(const char *name, rtems_ioc_put_handler handler,
 
 /*
  * Set the value: a number, an integer or state, text. The record's type decides what becomes of it; the server stamps it
- * with its time. -1: the record does not hold such a value, or it is too long. -2: more tasks are in the middle of a set
- * than there are buffers (four for small values, one for arrays); the value of one of them will be seen.
+ * with its time. -1: the record does not hold such a value, or it is too long. -2: so many other tasks are in the middle of
+ * a set of the same process variable as may be (four, of arrays one); the value of one of them will be seen.
  */
 int rtems_ioc_pv_set_double(rtems_ioc_pv *pv, double value);
 int rtems_ioc_pv_set_long(rtems_ioc_pv *pv, int32_t value);
@@ -84,7 +84,7 @@ int rtems_ioc_pv_set_text(rtems_ioc_pv *pv, const char *value);
 
 /* A value with all that belongs to it. */
 typedef struct rtems_ioc_value {
-    unsigned type;        /* of the elements: for an array that of the record */
+    unsigned type;        /* of the elements: for an array that of the record; text may be CHAR */
     size_t count;         /* number of elements */
     const void *data;     /* the elements */
     unsigned status;      /* alarm status by EPICS's code (9 COMM, 1 READ ...), 0: none */
@@ -96,10 +96,16 @@ typedef struct rtems_ioc_value {
 /* Sets a value or an array of any length up to that of the record. Returns as the functions above. */
 int rtems_ioc_pv_set(rtems_ioc_pv *pv, const rtems_ioc_value *value);
 
-/* Ends a put after RTEMS_IOC_PUT_LATER, from any task; with success the record takes the value. -1: there is none. */
+/*
+ * Ends a put after RTEMS_IOC_PUT_LATER, from any task; with success the record takes the value. -1: there is none of this
+ * token, or it has ended, as it does when the process variable is deleted: `pv` may have been deleted before or meanwhile.
+ */
 int rtems_ioc_pv_complete(rtems_ioc_pv *pv, uint32_t token, int succeeded);
 
-/* Deletes a process variable: clients see it disconnect. `pv` must not be used any more, by any task. */
+/*
+ * Deletes a process variable: clients see it disconnect, and puts that have not ended fail. `pv` must not be used any more,
+ * by any task, but for rtems_ioc_pv_complete().
+ */
 int rtems_ioc_pv_delete(rtems_ioc_pv *pv);
 
 #ifdef __cplusplus

@@ -364,9 +364,44 @@ fn the_c_interface_does_the_same() {
     assert_eq!(put(&mut circuit, value, 25.0), ECA_NORMAL);
     assert_eq!(device.join().unwrap(), 0);
     assert_eq!((get(&mut circuit, value), PUTS.load(Ordering::Relaxed)), (25.0, 3));
-    // SAFETY: handles that were not deleted and are not used afterwards.
+    // One that has not ended when its variable goes fails; who completes it then does no harm.
+    TOKEN.store(0, Ordering::Release);
+    let write = Message::new(command::WRITE_NOTIFY, DOUBLE, 1, value.sid, 0x77, &30f64.to_be_bytes());
+    circuit.send(&write).unwrap();
+    let late = deadline::retry(PATIENCE, || Some(TOKEN.load(Ordering::Acquire)).filter(|&token| token != 0))
+        .unwrap();
+    // SAFETY: handles that were not deleted; afterwards only what the interface allows is done with them, and what is
+    // refused: arguments that are NULL, text that is not UTF-8.
     unsafe {
+        let chars = CValue {
+            kind: 4,
+            count: 5,
+            data: c"hello".as_ptr().cast(),
+            status: 0,
+            severity: 0,
+            seconds: 0,
+            nanoseconds: 0,
+        };
+        assert_eq!(rtems_ioc_pv_set(note, &chars), 0);
+        assert!(circuit.get(long, 4, 0).unwrap().payload.starts_with(b"hello\0"));
+        let none = std::ptr::null_mut();
+        let create = |kind, name, fields: &[*const c_char]| {
+            rtems_ioc_pv_create(kind, name, fields.as_ptr(), None, none)
+        };
+        let (ai, x, end) = (c"ai".as_ptr(), c"c:x".as_ptr(), std::ptr::null());
+        let latin = c"\xb0C".as_ptr();
+        for (kind, name, fields) in [
+            (end, x, [end, end, end]),
+            (ai, end, [end, end, end]),
+            (ai, latin, [end, end, end]),
+            (ai, x, [c"EGU".as_ptr(), latin, end]),
+            (ai, x, [latin, c"1".as_ptr(), end]),
+            (ai, x, [c"EGU".as_ptr(), end, end]),
+        ] {
+            assert!(create(kind, name, &fields).is_null());
+        }
         assert_eq!(rtems_ioc_pv_delete(pv), 0);
+        assert_eq!(rtems_ioc_pv_complete(pv, late, 1), -1);
         assert_eq!(rtems_ioc_pv_delete(note), 0);
         assert_eq!(rtems_ioc_pv_delete(std::ptr::null_mut()), -1);
     }

@@ -4,11 +4,12 @@
 #![allow(unsafe_code)]
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 
-use super::host::host;
+use super::host::{Host, host, share, shared};
 use super::{Answer, CreateError, New, PutHandler, PutRequest, PutToken, Pv, SetError};
 use crate::value::{Alarm, Elements, NativeType, Severity, Stamp, Status, Text};
 
@@ -100,19 +101,45 @@ fn handler(function: CHandler, context: *mut c_void) -> Option<Box<dyn PutHandle
     function.map(|function| Box::new(Called { function, context }) as Box<dyn PutHandler>)
 }
 
+/// Why an argument cannot be used.
+fn bad(function: &str, what: &str, why: &str) {
+    log::error!("{function}: {what} {why}");
+}
+
 /// # Safety
 /// `text` is NULL or a C string that lives as long as the result is used.
-unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
+unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, &'static str> {
     if text.is_null() {
-        return None;
+        return Err("is NULL");
     }
     // SAFETY: not NULL, and a C string by this function's contract.
-    unsafe { CStr::from_ptr(text) }.to_str().ok()
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| "is not UTF-8")
+}
+
+/// The same for an argument that has to be there; the log says when it cannot be used.
+///
+/// # Safety
+/// As of `text`.
+unsafe fn argument<'a>(function: &str, what: &str, given: *const c_char) -> Option<&'a str> {
+    // SAFETY: by this function's contract.
+    unsafe { text(given) }.inspect_err(|why| bad(function, what, why)).ok()
+}
+
+/// The IOC, or a line of the log.
+fn known_host(function: &str) -> Option<&'static dyn Host> {
+    let host = host();
+    if host.is_none() {
+        bad(function, "the server", "has not been started");
+    }
+    host
 }
 
 fn handed(result: Result<Pv, CreateError>, name: &str) -> *mut Pv {
     match result {
-        Ok(pv) => Box::into_raw(Box::new(pv)),
+        Ok(pv) => {
+            share(&pv);
+            Box::into_raw(Box::new(pv))
+        }
         Err(error) => {
             log::error!("process variable {name}: {error}");
             ptr::null_mut()
@@ -123,7 +150,7 @@ fn handed(result: Result<Pv, CreateError>, name: &str) -> *mut Pv {
 /// rtems_ioc_pv.h: creates a process variable; NULL when that failed (the log says why).
 ///
 /// # Safety
-/// `type_` and `name` are C strings; `fields` is NULL or an array of C strings, in pairs, that ends with NULL.
+/// `type_` and `name` are NULL or C strings; `fields` is NULL or an array of C strings, in pairs, that ends with NULL.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_pv_create(
@@ -133,21 +160,26 @@ pub unsafe extern "C" fn rtems_ioc_pv_create(
     function: CHandler,
     context: *mut c_void,
 ) -> *mut Pv {
-    // SAFETY: C strings by this function's contract.
-    let (Some(type_), Some(name), Some(host)) = (unsafe { text(type_) }, unsafe { text(name) }, host())
-    else {
-        return ptr::null_mut();
-    };
+    const SELF: &str = "rtems_ioc_pv_create";
+    // SAFETY: NULL or C strings by this function's contract.
+    let Some(name) = (unsafe { argument(SELF, "the name", name) }) else { return ptr::null_mut() };
+    // SAFETY: the same.
+    let type_ = unsafe { argument(SELF, &format!("the type of {name}"), type_) };
+    let (Some(type_), Some(host)) = (type_, known_host(SELF)) else { return ptr::null_mut() };
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     let mut at = fields;
-    // SAFETY: the array ends with NULL, at which `text` says none; its strings live during this call.
-    while let Some(field) = (!at.is_null()).then(|| unsafe { text(*at) }).flatten() {
+    // SAFETY: the array ends with NULL, behind which nothing is read.
+    while !at.is_null() && !unsafe { *at }.is_null() {
+        // SAFETY: a C string that lives during this call, by this function's contract.
+        let field = unsafe { argument(SELF, &format!("a field's name of {name}"), *at) };
+        let Some(field) = field else { return ptr::null_mut() };
         // SAFETY: a name is not the last element, so that there is one behind it.
-        let value = unsafe { text(*at.add(1)) };
-        let Some(value) = value.filter(|_| pairs.len() < MAX_FIELDS && pairs.try_reserve(1).is_ok()) else {
-            log::error!("process variable {name}: field {field} has no value, or there are too many");
+        let value = unsafe { argument(SELF, &format!("the value of {name}.{field}"), *at.add(1)) };
+        let Some(value) = value else { return ptr::null_mut() };
+        if pairs.len() == MAX_FIELDS || pairs.try_reserve(1).is_err() {
+            bad(SELF, name, "has more fields than there is room for");
             return ptr::null_mut();
-        };
+        }
         pairs.push((field, value));
         // SAFETY: two elements were there.
         at = unsafe { at.add(2) };
@@ -158,7 +190,7 @@ pub unsafe extern "C" fn rtems_ioc_pv_create(
 /// rtems_ioc_pv.h: takes a record of a .db file over; NULL when that failed (the log says why).
 ///
 /// # Safety
-/// `name` is a C string.
+/// `name` is NULL or a C string.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_pv_open(
@@ -166,8 +198,10 @@ pub unsafe extern "C" fn rtems_ioc_pv_open(
     function: CHandler,
     context: *mut c_void,
 ) -> *mut Pv {
-    // SAFETY: a C string by this function's contract.
-    let (Some(name), Some(host)) = (unsafe { text(name) }, host()) else { return ptr::null_mut() };
+    const SELF: &str = "rtems_ioc_pv_open";
+    // SAFETY: NULL or a C string by this function's contract.
+    let name = unsafe { argument(SELF, "the name", name) };
+    let (Some(name), Some(host)) = (name, known_host(SELF)) else { return ptr::null_mut() };
     handed(host.open(name, handler(function, context)), name)
 }
 
@@ -297,16 +331,13 @@ fn scalar(elements: Elements<'_>) -> New<'_> {
     }
 }
 
-/// rtems_ioc_pv.h: ends a put whose handler said "later".
-///
-/// # Safety
-/// `pv` is NULL or a handle that was not deleted.
+/// rtems_ioc_pv.h: ends a put whose handler said "later". The handle is not looked at: it may be gone, and the token says
+/// which put is meant.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rtems_ioc_pv_complete(pv: *mut Pv, token: u32, succeeded: c_int) -> c_int {
-    // SAFETY: by this function's contract.
-    match unsafe { pv.as_ref() } {
-        Some(pv) if pv.complete(PutToken(token), succeeded != 0) => 0,
+pub extern "C" fn rtems_ioc_pv_complete(_pv: *mut Pv, token: u32, succeeded: c_int) -> c_int {
+    match shared() {
+        Some(shared) if shared.complete(PutToken(token), succeeded != 0) => 0,
         _ => -1,
     }
 }

@@ -60,11 +60,7 @@ impl Pv {
     /// Ends a put whose handler answered [`super::Answer::Later`], from any task, without waiting. With success the
     /// record takes the value that the client put. False: there is no such put, or it has ended.
     pub fn complete(&self, token: PutToken, succeeded: bool) -> bool {
-        let ended = self.0.shared.completions.complete(token, succeeded);
-        if ended {
-            self.0.shared.call();
-        }
-        ended
+        self.0.shared.complete(token, succeeded)
     }
 
     /// It was deleted: sets are refused.

@@ -3,6 +3,9 @@
 
 use alloc::boxed::Box;
 
+use alloc::sync::Arc;
+
+use super::shared::Shared;
 use super::{CreateError, PutHandler, Pv};
 
 /// Creates and deletes process variables of the application, between two turns of the server.
@@ -28,6 +31,20 @@ static HOST: spin::Once<&'static dyn Host> = spin::Once::new();
 /// Says which IOC the C interface means; the first call counts. To be called before any other task uses it.
 pub fn register(host: &'static dyn Host) {
     HOST.call_once(|| host);
+}
+
+/// What the handles of the C interface share, from the first of them on: puts are ended through it, so that one whose
+/// process variable has been deleted meanwhile is recognised by its token alone.
+static SHARED: spin::Once<Arc<Shared>> = spin::Once::new();
+
+/// A handle is given out.
+pub(super) fn share(pv: &Pv) {
+    SHARED.call_once(|| Arc::clone(&pv.0.shared));
+}
+
+/// See [`share`].
+pub(super) fn shared() -> Option<&'static Shared> {
+    SHARED.get().map(|shared| &**shared)
 }
 
 /// What was registered.

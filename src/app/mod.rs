@@ -17,6 +17,7 @@ mod host;
 mod news;
 mod puts;
 mod registry;
+mod seats;
 mod shared;
 mod slot;
 #[cfg(test)]

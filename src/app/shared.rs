@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 
-use super::completions::Completions;
+use super::completions::{Completions, PutToken};
 use super::news::News;
 
 /// Calls the server from any task: never waits.
@@ -55,6 +55,15 @@ impl Shared {
         {
             bell.ring();
         }
+    }
+
+    /// Ends a put and has the server see it; false if there is none of this token any more.
+    pub(super) fn complete(&self, token: PutToken, succeeded: bool) -> bool {
+        let ended = self.completions.complete(token, succeeded);
+        if ended {
+            self.call();
+        }
+        ended
     }
 
     /// Somebody has called.

@@ -2,40 +2,39 @@
 //! The newest value of one process variable on its way from any task to the server: wait-free for the writers.
 //!
 //! ```text
-//!  buffers   [ 0 | 1 | 2 | 3 | 4 | 5 ]     each of `stride` words
-//!  free      a bit per buffer that nobody has
-//!  latest    the buffer with the newest value, or EMPTY when the server has taken it
+//!  seats     [ a | b | c | d ]     who is in the middle of a set has one, and the buffer that belongs to it
+//!  latest    the buffer with the newest value; FETCHED is set in it when the server has that already
+//!  server    the buffer that the server has
 //!
-//!  writer: take a bit out of `free`, fill that buffer, swap its number into `latest`, give the older one back
-//!  server: swap EMPTY into `latest`, read that buffer, give it back
+//!  writer: take a seat, fill its buffer, swap it for the one in `latest`, leave the seat
+//!  server: swap its buffer, marked FETCHED, for the one in `latest`, and read that
 //! ```
 //!
-//! A buffer has one owner at any time, so a value is never torn, however writers interrupt each other. With as many
-//! writers in the middle of a set as there are buffers to spare, the next one is told that the slot is busy; nobody
-//! waits. Words are atomic so that this needs no unsafe code; between the swaps plain loads and stores do.
+//! There are as many buffers as seats, latest and server together, and each has one owner at any time: a value is never
+//! torn, however writers interrupt each other. When every seat is taken the next writer is told that the slot is busy;
+//! nobody waits. Words are atomic so that this needs no unsafe code; between the swaps plain loads and stores do.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use super::seats::{Busy, Seat, Seats};
 use crate::pv::OutOfMemory;
 use crate::value::{Alarm, Severity, Stamp, Status};
 
-/// Buffers of a small value: four tasks may be in the middle of a set at one time, beside the newest and the server's.
-const SMALL_BUFFERS: u32 = 6;
-/// Buffers of a large array: one task at a time.
-const LARGE_BUFFERS: u32 = 3;
+/// Tasks that may be in the middle of a set of a small value at one time.
+const SMALL_SEATS: usize = 4;
+/// The same for a large array.
+const LARGE_SEATS: usize = 1;
+/// Buffers beside those of the seats: the newest value's and the server's.
+const SPARE: usize = 2;
 /// More words than this are a large array.
 const SMALL_WORDS: usize = 16;
 /// Words before the value.
 const HEADER: usize = 4;
-/// No buffer.
-const EMPTY: u32 = u32::MAX;
+/// In `latest`: the server has that value.
+const FETCHED: u32 = 1 << 31;
 /// In the alarm's word: the stamp is the application's.
 const STAMPED: u32 = 1 << 31;
-
-/// Every buffer is in use by a task that is in the middle of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Busy;
 
 /// What comes along with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,28 +50,29 @@ pub(super) struct Head {
 /// See the module's description.
 #[derive(Debug)]
 pub(super) struct Slot {
-    free: AtomicU32,
+    seats: Seats<SMALL_SEATS>,
     latest: AtomicU32,
+    /// Used by the server alone.
+    server: AtomicU32,
     words: Vec<AtomicU32>,
     stride: usize,
-    buffers: u32,
 }
 
 impl Slot {
     /// For values of up to `words` words.
     pub(super) fn new(words: usize) -> Result<Self, OutOfMemory> {
-        let buffers = if words <= SMALL_WORDS { SMALL_BUFFERS } else { LARGE_BUFFERS };
+        let seats = if words <= SMALL_WORDS { SMALL_SEATS } else { LARGE_SEATS };
         let stride = words.checked_add(HEADER).ok_or(OutOfMemory)?;
-        let count = stride.checked_mul(buffers as usize).ok_or(OutOfMemory)?;
+        let count = stride.checked_mul(seats + SPARE).ok_or(OutOfMemory)?;
         let mut all = Vec::new();
         all.try_reserve_exact(count).map_err(|_| OutOfMemory)?;
         all.resize_with(count, || AtomicU32::new(0));
         Ok(Slot {
-            free: AtomicU32::new((1 << buffers) - 1),
-            latest: AtomicU32::new(EMPTY),
+            seats: Seats::new(seats),
+            latest: AtomicU32::new(seats as u32 | FETCHED),
+            server: AtomicU32::new(seats as u32 + 1),
             words: all,
             stride,
-            buffers,
         })
     }
 
@@ -81,27 +81,11 @@ impl Slot {
         self.words.get(start..start + self.stride).unwrap_or(&[])
     }
 
-    /// A buffer that is nobody else's. Each round is lost to at most one other task, and there are not more of those.
-    #[inline]
-    fn claim(&self) -> Result<u32, Busy> {
-        for _ in 0..self.buffers {
-            let free = self.free.load(Ordering::Relaxed);
-            if free == 0 {
-                return Err(Busy);
-            }
-            let number = free.trailing_zeros();
-            if self.free.fetch_and(!(1 << number), Ordering::Acquire) & 1 << number != 0 {
-                return Ok(number);
-            }
-        }
-        Err(Busy)
-    }
-
     /// Makes what `fill` writes the newest value.
     #[inline]
     pub(super) fn write(&self, head: &Head, fill: impl FnOnce(&[AtomicU32])) -> Result<(), Busy> {
-        let number = self.claim()?;
-        if let Some((header, value)) = self.buffer(number).split_first_chunk::<HEADER>() {
+        let seat = self.seats.take()?;
+        if let Some((header, value)) = self.buffer(seat.buffer()).split_first_chunk::<HEADER>() {
             let [alarm, seconds, nanoseconds, length] = header;
             let stamped = if head.stamp.is_some() { STAMPED } else { 0 };
             let stamp = head.stamp.unwrap_or(Stamp::UNSET);
@@ -112,20 +96,32 @@ impl Slot {
             length.store(head.length, Ordering::Relaxed);
             fill(value);
         }
-        let older = self.latest.swap(number, Ordering::AcqRel);
-        if older != EMPTY {
-            self.free.fetch_or(1 << older, Ordering::Release);
-        }
+        self.publish(seat);
         Ok(())
+    }
+
+    /// The seat's buffer becomes the newest value, and the one that was is the seat's.
+    #[inline]
+    fn publish(&self, seat: Seat<'_, SMALL_SEATS>) {
+        let older = self.latest.swap(seat.buffer(), Ordering::AcqRel);
+        seat.leave(older & !FETCHED);
+    }
+
+    /// The buffer with the newest value becomes the server's, unless it was there already.
+    fn fetch(&self) -> Option<u32> {
+        // Only the server sets the mark, so that a value without it is still without it at the swap.
+        if self.latest.load(Ordering::Relaxed) & FETCHED != 0 {
+            return None;
+        }
+        let number = self.latest.swap(self.server.load(Ordering::Relaxed) | FETCHED, Ordering::AcqRel);
+        self.server.store(number, Ordering::Relaxed);
+        Some(number)
     }
 
     /// Hands the newest value to `read` unless it was taken already. One task, the server's, does this.
     pub(super) fn take<R>(&self, read: impl FnOnce(&Head, &[AtomicU32]) -> R) -> Option<R> {
-        let number = self.latest.swap(EMPTY, Ordering::AcqRel);
-        if number == EMPTY {
-            return None;
-        }
-        let result = self.buffer(number).split_first_chunk::<HEADER>().map(|(header, value)| {
+        let number = self.fetch()?;
+        self.buffer(number).split_first_chunk::<HEADER>().map(|(header, value)| {
             let [alarm, seconds, nanoseconds, length] = header.each_ref().map(|w| w.load(Ordering::Relaxed));
             let head = Head {
                 alarm: Alarm {
@@ -136,9 +132,7 @@ impl Slot {
                 length,
             };
             read(&head, value)
-        });
-        self.free.fetch_or(1 << number, Ordering::Release);
-        result
+        })
     }
 
     /// Bytes on the heap.
@@ -169,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_finds_every_buffer_in_use_is_told_so() {
+    fn a_writer_that_finds_every_seat_taken_is_told_so() {
         let slot = Slot::new(1).unwrap();
         fn nested(slot: &Slot, depth: u32) -> Result<(), Busy> {
             let mut result = Ok(());
@@ -181,11 +175,13 @@ mod tests {
             result
         }
         // Tasks that interrupt each other in the middle of a set; the outermost ends last, and its value counts.
-        assert_eq!(nested(&slot, SMALL_BUFFERS - 1), Ok(()));
-        assert_eq!(nested(&slot, SMALL_BUFFERS), Err(Busy));
-        assert_eq!(slot.free.load(Ordering::Relaxed).count_ones(), SMALL_BUFFERS - 1);
-        assert!(slot.take(|_, _| ()).is_some());
-        assert_eq!(slot.free.load(Ordering::Relaxed).count_ones(), SMALL_BUFFERS);
+        let most = SMALL_SEATS as u32;
+        for _ in 0..3 {
+            assert_eq!(nested(&slot, most - 1), Ok(()));
+            assert_eq!(nested(&slot, most), Err(Busy));
+            assert!(slot.take(|_, _| ()).is_some());
+            assert!(slot.take(|_, _| ()).is_none());
+        }
     }
 
     #[test]
@@ -193,7 +189,7 @@ mod tests {
         let slot = Slot::new(8).unwrap();
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let writers: std::vec::Vec<_> = (1..=3u32)
+            let writers: std::vec::Vec<_> = (1..=SMALL_SEATS as u32)
                 .map(|writer| {
                     let slot = &slot;
                     scope.spawn(move || {

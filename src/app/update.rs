@@ -16,7 +16,7 @@ pub enum New<'a> {
     Integer(i64),
     /// For records with text, and waveforms of CHAR.
     Text(&'a [u8]),
-    /// For waveforms of this type.
+    /// For waveforms of this type; CHAR for records with text, too.
     Elements(Elements<'a>),
 }
 
@@ -100,6 +100,11 @@ impl<'a> Laid<'a> {
             (Kind::State, New::Number(v)) => Laid::One(u32::from(v as u16) << 16),
             (Kind::State, New::Integer(v)) => Laid::One(u32::from(v as u16) << 16),
             (Kind::Text(size), New::Text(text)) => {
+                return sized(Laid::Text(text), text.len(), size.saturating_sub(1));
+            }
+            // As a put's handler gets it: CHAR, with or without a NUL behind the text.
+            (Kind::Text(size), New::Elements(Elements::Char(chars))) => {
+                let text = chars.split(|&byte| byte == 0).next().unwrap_or_default();
                 return sized(Laid::Text(text), text.len(), size.saturating_sub(1));
             }
             (Kind::Array(NativeType::Char, count), New::Text(text)) => {
@@ -216,6 +221,7 @@ mod tests {
         assert_eq!(bytes(Kind::Int64, i64::MIN.into()).unwrap().0, i64::MIN.to_be_bytes());
         assert_eq!(bytes(Kind::State, true.into()).unwrap().0, [0, 1]);
         assert_eq!(bytes(Kind::Text(8), "abc".into()), Ok((b"abc\0\0\0\0\0".to_vec(), 3)));
+        assert_eq!(bytes(Kind::Text(8), b"ab\0c"[..].into()), Ok((b"ab\0\0\0\0\0\0".to_vec(), 2)));
         let shorts = [1i16, -1, 3];
         let laid = bytes(Kind::Array(NativeType::Short, 4), (&shorts[..]).into());
         assert_eq!(laid, Ok((std::vec![0, 1, 0xff, 0xff, 0, 3, 0, 0], 3)));

@@ -53,7 +53,7 @@ pub fn apply<S: StatusSource>(
         }
         Err(why) => {
             log::error!("{why}; until `access load FILE` nobody may write");
-            served.security.set_read_only(true);
+            served.security.lock();
             failures += 1;
         }
     }
@@ -171,6 +171,10 @@ mod tests {
         for path in ["/bad.acf", "/none.acf"] {
             let (served, failures) = applied(&[("acf", path)]);
             assert!(failures == 1 && !may_write(&served, "console1", 7));
+            // What the log asks for, `access load FILE`.
+            let (mut served, rules) = (served, acf::parse("/x.acf", &read("/x.acf").unwrap(), None).unwrap());
+            served.security.set_rules(Some(rules));
+            assert!(may_write(&served, "console1", 8) && !may_write(&served, "elsewhere", 7));
         }
         let (served, failures) = applied(&[("acf", "/x.acf")]);
         assert!(failures == 0 && may_write(&served, "console1", 8) && !may_write(&served, "elsewhere", 7));

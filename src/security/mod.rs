@@ -40,20 +40,34 @@ pub struct Granted {
 pub struct Security {
     rules: Option<Rules>,
     read_only: bool,
+    /// The rules that were asked for could not be taken.
+    locked: bool,
     log_all: bool,
     changed: bool,
 }
 
 impl Security {
-    /// Puts rules in force; without any, everybody may do everything.
+    /// Puts rules in force; without any, everybody may do everything. Ends [`Security::lock`].
     pub fn set_rules(&mut self, rules: Option<Rules>) {
         self.rules = rules;
+        self.locked = false;
         self.changed = true;
     }
 
     /// The rules in force.
     pub fn rules(&self) -> Option<&Rules> {
         self.rules.as_ref()
+    }
+
+    /// The rules that were asked for could not be taken: nobody may write until others are in force.
+    pub fn lock(&mut self) {
+        self.locked = true;
+        self.changed = true;
+    }
+
+    /// See [`Security::lock`].
+    pub fn is_locked(&self) -> bool {
+        self.locked
     }
 
     /// Nobody may write, whatever the rules say.
@@ -91,7 +105,7 @@ impl Security {
         };
         Granted {
             read: permission >= Permission::Read,
-            write: permission >= Permission::Write && !self.read_only,
+            write: permission >= Permission::Write && !self.read_only && !self.locked,
             logged: trapped || self.log_all,
         }
     }
@@ -113,6 +127,13 @@ mod tests {
         assert!(security.take_change() && !security.take_change());
         assert_eq!(granted(&security), Granted { read: true, write: false, logged: true });
         security.set_read_only(false);
+        security.lock();
+        assert!(!granted(&security).write && security.is_locked() && security.take_change());
+        // Rules that can be taken end that, and nothing else does.
+        security.set_read_only(false);
+        assert!(!granted(&security).write);
+        security.set_rules(None);
+        assert!(granted(&security).write && !security.is_locked());
         security.set_rules(Some(acf::parse("x", b"ASG(DEFAULT) { RULE(1, READ) }", None).unwrap()));
         assert_eq!(granted(&security), Granted { read: true, write: false, logged: true });
     }
