@@ -68,9 +68,11 @@ impl Index {
     #[inline(always)]
     pub fn remove(&mut self, class: usize) {
         let Some(count) = self.counts.get_mut(class) else { return };
-        let Some(after) = count.checked_sub(1) else { return };
-        *count = after;
-        if after == 0 {
+        let before = *count;
+        if before > 1 {
+            *count = before - 1;
+        } else if before == 1 {
+            *count = 0;
             self.emptied(class);
         }
     }

@@ -9,7 +9,8 @@ use super::tracker::{Snapshot, State, Tracker};
 use super::walk;
 
 /// Tracker and tier B of one heap. All-zero when new. Every method is to be called under the heap's lock, with the
-/// address of the heap that is to be asked about, 0 if there is none yet.
+/// address of the heap that is to be asked about, 0 if there is none yet. In this order: see [`Tracker`].
+#[repr(C)]
 pub struct Watch<V> {
     /// Told of each operation, if the hooks are linked.
     pub tracker: Tracker<V>,
@@ -18,6 +19,9 @@ pub struct Watch<V> {
 }
 
 impl<V: Version> Watch<V> {
+    /// Where the address of the heap that is recorded now is, 0 for none.
+    pub const RECORDED: usize = core::mem::offset_of!(Self, tracker) + Tracker::<V>::RECORDED;
+
     /// Watches nothing yet.
     pub const fn new() -> Self {
         Self { tracker: Tracker::new(), search: Search::new() }

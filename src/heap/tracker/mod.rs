@@ -97,7 +97,9 @@ const STRIKE_DISTANCE: u32 = 1000;
 /// When validation fails this often in a row the heap is not tried again.
 const ATTACH_TRIES: u32 = 3;
 
-/// Follows one heap of RTEMS version `V`. One writer at a time: the holder of the heap's lock.
+/// Follows one heap of RTEMS version `V`. One writer at a time: the holder of the heap's lock. In this order, since the
+/// hooks look at the first word before they call.
+#[repr(C)]
 pub struct Tracker<V> {
     /// The heap that operations are recorded for now; 0 while not attached or while suspended.
     active: usize,
@@ -130,6 +132,9 @@ pub struct Tracker<V> {
 }
 
 impl<V: Version> Tracker<V> {
+    /// Where the address of the heap that is recorded now is, 0 for none.
+    pub const RECORDED: usize = core::mem::offset_of!(Self, active);
+
     /// A tracker of nothing (all-zero).
     pub const fn new() -> Self {
         Self {

@@ -25,10 +25,8 @@ pub struct FreeNote {
     size: usize,
     /// Size of the free block before it, 0 if that is used.
     previous: usize,
-    /// Size of the free block behind it, 0 if that is used.
-    next: usize,
-    /// The first address behind both: where the freed block will end.
-    end: usize,
+    /// The block. How much was free behind it, its size tells when it was freed.
+    block: usize,
 }
 
 /// What was seen of a block before it was resized.
@@ -53,16 +51,21 @@ impl<V: Version> Tracker<V> {
     /// After an allocation returned `pointer`, or 0 if it failed.
     #[inline(always)]
     pub fn allocated<M: Memory>(&mut self, memory: &M, heap: usize, pointer: usize) {
-        if !self.records(heap) {
-            self.unrecorded(memory, heap, pointer == 0);
-            return;
+        if !self.records(heap) || !self.record_allocated(memory, pointer) {
+            self.settle(memory, heap, pointer == 0);
         }
+    }
+
+    /// [`Tracker::allocated`] of the heap that is recorded now. False: [`Tracker::settle`] has to be called. This way it calls
+    /// nothing, and its caller has no registers to save for what hardly ever happens.
+    #[inline(always)]
+    #[must_use]
+    pub fn record_allocated<M: Memory>(&mut self, memory: &M, pointer: usize) -> bool {
         self.operations = self.operations.wrapping_add(1);
-        let tags = Tags::<V, M>::new(memory, heap);
+        let tags = Tags::<V, M>::new(memory, self.active);
         if pointer == 0 {
             self.failed = self.failed.wrapping_add(1);
-            self.finish(tags, memory);
-            return;
+            return self.finish(tags);
         }
         // The heap has just written these tags: block and neighbour need no check.
         let block = self.block_of(pointer);
@@ -78,63 +81,85 @@ impl<V: Version> Tracker<V> {
             self.replace(taken_from, below);
             self.replace(0, above);
         }
-        self.finish(tags, memory);
+        self.finish(tags)
     }
 
     /// Before `pointer` is freed: fills in `note`.
     #[inline(always)]
     pub fn before_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) {
-        if !self.records(heap) || !self.note_free(memory, heap, pointer, note) {
-            note.size = 0;
+        note.size = 0;
+        if self.records(heap) {
+            self.note_free(memory, pointer, note);
         }
     }
 
-    /// Notes the block and its neighbours; false if it is no block of this heap.
+    /// [`Tracker::before_free`] of the heap that is recorded now.
     #[inline(always)]
-    fn note_free<M: Memory>(&self, memory: &M, heap: usize, pointer: usize, note: &mut FreeNote) -> bool {
-        let tags = Tags::<V, M>::new(memory, heap);
+    pub fn note_free<M: Memory>(&self, memory: &M, pointer: usize, note: &mut FreeNote) {
+        let tags = Tags::<V, M>::new(memory, self.active);
         let block = self.block_of(pointer);
-        let range = tags.range();
-        if !range.contains(block) {
-            return false;
+        if !tags.range().contains(block) {
+            note.size = 0;
+            return;
         }
+        // Whether this is a block at all, and the one behind it free, the heap decides.
         let size_and_flag = tags.size_and_flag(block);
         let size = size_and_flag & !PREVIOUS_USED;
-        let next = tags.at(block, size);
-        if !range.contains(next) {
-            return false;
-        }
         note.size = size;
         note.previous = if size_and_flag == size { tags.previous_size(block) } else { 0 };
-        let above = tags.free_size_at(range, next);
-        note.next = above;
-        note.end = tags.at(next, above);
-        true
+        note.block = block;
     }
 
     /// After it was freed; `freed` is what the heap returned.
     #[inline(always)]
     pub fn after_free<M: Memory>(&mut self, memory: &M, heap: usize, note: &FreeNote, freed: bool) {
-        if !self.records(heap) {
-            self.unrecorded(memory, heap, false);
-            return;
+        if !self.records(heap) || !self.record_free(memory, note, freed) {
+            self.settle(memory, heap, false);
         }
+    }
+
+    /// [`Tracker::after_free`] of the heap that is recorded now, as [`Tracker::record_allocated`].
+    #[inline(always)]
+    #[must_use]
+    pub fn record_free<M: Memory>(&mut self, memory: &M, note: &FreeNote, freed: bool) -> bool {
         self.operations = self.operations.wrapping_add(1);
-        let tags = Tags::<V, M>::new(memory, heap);
+        let tags = Tags::<V, M>::new(memory, self.active);
         if note.size != 0 && freed {
-            let merged = V::wrap(note.previous.wrapping_add(note.size).wrapping_add(note.next));
+            let start = V::wrap(note.block.wrapping_sub(note.previous));
+            let merged = tags.size(start);
             // HEAP_PROTECTION may only have queued the block: it is used until the heap frees it for good.
-            if !tags.previous_used(note.end) && tags.previous_size(note.end) == merged {
-                if note.previous == 0 {
-                    self.replace(note.next, merged);
-                } else {
-                    self.replace(note.next, 0);
-                    self.replace(note.previous, merged);
-                }
+            let queued = V::LAYOUT.protection != 0
+                && (merged < note.previous.wrapping_add(note.size)
+                    || tags.previous_used(tags.at(start, merged)));
+            if !queued {
+                self.merge(note, merged);
             }
         }
         // Freeing cannot lower what is free: no look at the minimum.
-        self.compare(tags, memory);
+        self.compare(tags)
+    }
+
+    /// A block was freed and is `merged` bytes long together with its free neighbours.
+    #[inline(always)]
+    fn merge(&mut self, note: &FreeNote, merged: usize) {
+        let next = V::wrap(merged.wrapping_sub(note.previous).wrapping_sub(note.size));
+        self.free_bytes = V::wrap(self.free_bytes.wrapping_add(note.size));
+        let mut grown = next;
+        if note.previous != 0 {
+            if next != 0 {
+                self.free_blocks = self.free_blocks.wrapping_sub(1);
+                self.index.remove(Index::class_of(next));
+                self.lose_witness(next);
+            }
+            grown = note.previous;
+        }
+        if grown != 0 {
+            self.reclass(grown, merged);
+        } else {
+            self.free_blocks = self.free_blocks.wrapping_add(1);
+            self.index.add(Index::class_of(merged));
+            self.see(merged);
+        }
     }
 
     /// Before `pointer` is resized in place. Under HEAP_PROTECTION the delayed frees must have been made before.
@@ -167,7 +192,7 @@ impl<V: Version> Tracker<V> {
             self.resume();
         }
         if !self.records(heap) {
-            self.unrecorded(memory, heap, false);
+            self.settle(memory, heap, false);
             return;
         }
         self.operations = self.operations.wrapping_add(1);
@@ -178,7 +203,9 @@ impl<V: Version> Tracker<V> {
                 self.replace(note.next, above);
             }
         }
-        self.finish(tags, memory);
+        if !self.finish(tags) {
+            self.settle(memory, heap, false);
+        }
     }
 
     /// Before `_Heap_Greedy_allocate`, which takes blocks past the entry points that are hooked.
@@ -212,15 +239,21 @@ impl<V: Version> Tracker<V> {
             }
             return;
         }
-        let from = Index::class_of(old);
         if new == 0 {
             self.free_bytes = V::wrap(self.free_bytes.wrapping_sub(old));
             self.free_blocks = self.free_blocks.wrapping_sub(1);
-            self.index.remove(from);
+            self.index.remove(Index::class_of(old));
             self.lose_witness(old);
             return;
         }
         self.free_bytes = V::wrap(self.free_bytes.wrapping_add(new).wrapping_sub(old));
+        self.reclass(old, new);
+    }
+
+    /// The same for two sizes that are not 0, without the bytes.
+    #[inline(always)]
+    fn reclass(&mut self, old: usize, new: usize) {
+        let from = Index::class_of(old);
         let to = Index::class_of(new);
         if from != to {
             self.index.remove(from);
@@ -265,25 +298,36 @@ impl<V: Version> Tracker<V> {
         }
     }
 
-    /// After an operation that may have left less free memory than ever.
+    /// After an operation that may have left less free memory than ever; false as [`Tracker::compare`].
     #[inline(always)]
-    fn finish<M: Memory>(&mut self, tags: Tags<'_, V, M>, memory: &M) {
-        if self.compare(tags, memory) && self.free_bytes < self.minimum_free_bytes {
+    fn finish<M: Memory>(&mut self, tags: Tags<'_, V, M>) -> bool {
+        let counted = self.compare(tags);
+        if counted && self.free_bytes < self.minimum_free_bytes {
             self.minimum_free_bytes = self.free_bytes;
         }
+        counted
     }
 
     /// Compares with the heap's own counters and brings the bound up to date; false if they differ.
     #[inline(always)]
-    fn compare<M: Memory>(&mut self, tags: Tags<'_, V, M>, memory: &M) -> bool {
+    fn compare<M: Memory>(&mut self, tags: Tags<'_, V, M>) -> bool {
         let counted = tags.control(V::LAYOUT.free_size) == self.free_bytes
             && tags.counter(V::LAYOUT.free_blocks) as usize == self.free_blocks;
-        if !counted {
-            self.mismatch(memory);
-            return false;
+        if counted {
+            self.update_bound();
         }
-        self.update_bound();
-        true
+        counted
+    }
+
+    /// After an operation that was not recorded, or after which the heap's own counters differ.
+    #[cold]
+    #[inline(never)]
+    pub fn settle<M: Memory>(&mut self, memory: &M, heap: usize, failed: bool) {
+        if self.records(heap) {
+            self.mismatch(memory);
+        } else {
+            self.unrecorded(memory, heap, failed);
+        }
     }
 
     /// The bound is the witness if that is the largest; else the better of witness and lower end of the highest class.
@@ -306,7 +350,6 @@ impl<V: Version> Tracker<V> {
 
     /// An operation on a heap that is not being recorded: attach to it, unless that is hopeless or only suspended.
     #[cold]
-    #[inline(never)]
     fn unrecorded<M: Memory>(&mut self, memory: &M, heap: usize, failed: bool) {
         if self.lost || self.suspended != 0 || heap == 0 {
             return;
@@ -322,7 +365,6 @@ impl<V: Version> Tracker<V> {
 
     /// The heap's own counters differ: something changed it without telling us.
     #[cold]
-    #[inline(never)]
     fn mismatch<M: Memory>(&mut self, memory: &M) {
         self.resyncs = self.resyncs.wrapping_add(1);
         let distance = self.operations.wrapping_sub(self.last_mismatch);

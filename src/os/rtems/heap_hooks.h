@@ -67,9 +67,21 @@ typedef struct {
     uintptr_t words[4];
 } rtems_ioc_heap_note;
 
-void rtems_ioc_heap_allocated(const Heap_Control *heap, const void *pointer);
-void rtems_ioc_heap_before_free(const Heap_Control *heap, const void *pointer, rtems_ioc_heap_note *note);
-void rtems_ioc_heap_after_free(const Heap_Control *heap, const rtems_ioc_heap_note *note, uint32_t freed);
+/* The tracker of the C heap, in words; the first one is the heap that it records now. (Of unknown size: not small data.) */
+extern uintptr_t rtems_ioc_heap_watch[];
+
+/* Operations on this heap are recorded. True of the C heap only, so that other heaps may ask without its lock. */
+static inline bool rtems_ioc_heap_recorded(const Heap_Control *heap)
+{
+    return (uintptr_t)heap == *(volatile uintptr_t *)rtems_ioc_heap_watch;
+}
+
+/* Of the heap that is recorded. 0: something is wrong, rtems_ioc_heap_settle() sees to it. */
+uint32_t rtems_ioc_heap_allocated(uintptr_t *watch, const void *pointer);
+void rtems_ioc_heap_before_free(uintptr_t *watch, const void *pointer, rtems_ioc_heap_note *note);
+uint32_t rtems_ioc_heap_after_free(uintptr_t *watch, const rtems_ioc_heap_note *note, uint32_t freed);
+/* Of the C heap, recorded or not. */
+void rtems_ioc_heap_settle(const Heap_Control *heap, uint32_t failed);
 void rtems_ioc_heap_before_resize(const Heap_Control *heap, const void *pointer, rtems_ioc_heap_note *note);
 void rtems_ioc_heap_after_resize(const Heap_Control *heap, const rtems_ioc_heap_note *note);
 void rtems_ioc_heap_before_greedy(const Heap_Control *heap);

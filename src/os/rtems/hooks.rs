@@ -32,21 +32,28 @@ unsafe extern "C" {
 // A note lies in `rtems_ioc_heap_note` of `heap_hooks.h`.
 const _: () = assert!(size_of::<FreeNote>() <= 4 * size_of::<usize>());
 const _: () = assert!(size_of::<ResizeNote>() <= 4 * size_of::<usize>());
+// `wrap.c` compares the first word with the heap at hand.
+const _: () = assert!(Watch::<Configured>::RECORDED == 0);
 
 /// The tracker of the C heap; whoever touches it holds the heap's lock.
-struct Guarded(UnsafeCell<Watch<Configured>>);
+pub struct HeapWatch(UnsafeCell<Watch<Configured>>);
 
 // SAFETY: the only accesses are in `watch`, whose contract is that the heap's lock is held.
-unsafe impl Sync for Guarded {}
+unsafe impl Sync for HeapWatch {}
 
-static WATCH: Guarded = Guarded(UnsafeCell::new(Watch::new()));
+/// `wrap.c` takes its address and passes it to the hooks that are called for every block: they then find all they need from
+/// one register, where the compiler would form the address of a static again and again.
+// SAFETY: the name belongs to this package.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+static rtems_ioc_heap_watch: HeapWatch = HeapWatch(UnsafeCell::new(Watch::new()));
 
 /// # Safety
 /// The C heap's lock is held, and the reference does not outlive it.
 #[inline(always)]
 unsafe fn watch<'a>() -> &'a mut Watch<Configured> {
     // SAFETY: the lock makes us the only user, by the contract above.
-    unsafe { &mut *WATCH.0.get() }
+    unsafe { &mut *rtems_ioc_heap_watch.0.get() }
 }
 
 /// Whether this RTEMS has the layout that this archive was built for.
@@ -89,18 +96,22 @@ fn publish(watch: &Watch<Configured>) {
     pool().publish(watch.tracker.largest_lower_bound());
 }
 
-/// After `_Heap_Allocate*` returned `pointer`, or null.
+/// After `_Heap_Allocate*` returned `pointer`, or null. 0: `wrap.c` has to call [`rtems_ioc_heap_settle`].
 ///
 /// # Safety
-/// `heap` is the C heap and its lock is held: `wrap.c` calls this where RTEMS called the heap.
+/// The C heap's lock is held and the heap is recorded: `wrap.c` calls this where RTEMS called the heap, after a look at the
+/// first word of `watch`, which is [`rtems_ioc_heap_watch`].
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rtems_ioc_heap_allocated(heap: usize, pointer: usize) {
-    // SAFETY: passed on.
-    if let Some((watch, memory)) = unsafe { hooked(heap) } {
-        watch.tracker.allocated(&memory, heap, pointer);
-        publish(watch);
+pub unsafe extern "C" fn rtems_ioc_heap_allocated(watch: &mut HeapWatch, pointer: usize) -> u32 {
+    let watch = watch.0.get_mut();
+    // SAFETY: the lock is held, and a heap that is recorded has the expected layout.
+    let memory = unsafe { RawMemory::new() };
+    if !watch.tracker.record_allocated(&memory, pointer) {
+        return 0;
     }
+    publish(watch);
+    1
 }
 
 /// Before `_Heap_Free`: fills in `note`.
@@ -109,24 +120,50 @@ pub unsafe extern "C" fn rtems_ioc_heap_allocated(heap: usize, pointer: usize) {
 /// As for [`rtems_ioc_heap_allocated`]; `note` is writable.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rtems_ioc_heap_before_free(heap: usize, pointer: usize, note: &mut FreeNote) {
-    // SAFETY: passed on.
-    match unsafe { hooked(heap) } {
-        Some((watch, memory)) => watch.tracker.before_free(&memory, heap, pointer, note),
-        None => *note = FreeNote::default(),
-    }
+pub unsafe extern "C" fn rtems_ioc_heap_before_free(
+    watch: &mut HeapWatch,
+    pointer: usize,
+    note: &mut FreeNote,
+) {
+    // SAFETY: as for `rtems_ioc_heap_allocated`.
+    let memory = unsafe { RawMemory::new() };
+    watch.0.get_mut().tracker.note_free(&memory, pointer, note);
 }
 
-/// After `_Heap_Free`; `freed` is not 0 if it returned true.
+/// After `_Heap_Free`; `freed` is not 0 if it returned true. Returns as [`rtems_ioc_heap_allocated`].
 ///
 /// # Safety
 /// As for [`rtems_ioc_heap_allocated`].
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rtems_ioc_heap_after_free(heap: usize, note: &FreeNote, freed: u32) {
+pub unsafe extern "C" fn rtems_ioc_heap_after_free(
+    watch: &mut HeapWatch,
+    note: &FreeNote,
+    freed: u32,
+) -> u32 {
+    let watch = watch.0.get_mut();
+    // SAFETY: as for `rtems_ioc_heap_allocated`.
+    let memory = unsafe { RawMemory::new() };
+    if !watch.tracker.record_free(&memory, note, freed != 0) {
+        return 0;
+    }
+    publish(watch);
+    1
+}
+
+/// After an operation that the two above did not record or found to differ; `failed` is not 0 if it was a request that the
+/// heap could not satisfy. It is a call of its own, so that they call nothing: a function that does saves registers first,
+/// on PowerPC always.
+///
+/// # Safety
+/// `heap` is the C heap and its lock is held.
+// SAFETY: the name belongs to this package.
+#[cold]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtems_ioc_heap_settle(heap: usize, failed: u32) {
     // SAFETY: passed on.
     if let Some((watch, memory)) = unsafe { hooked(heap) } {
-        watch.tracker.after_free(&memory, heap, note, freed != 0);
+        watch.tracker.settle(&memory, heap, failed != 0);
         publish(watch);
     }
 }
@@ -134,7 +171,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_after_free(heap: usize, note: &FreeNote,
 /// Before `_Heap_Resize_block`: fills in `note`.
 ///
 /// # Safety
-/// As for [`rtems_ioc_heap_before_free`].
+/// As for [`rtems_ioc_heap_settle`]; `note` is writable.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_before_resize(heap: usize, pointer: usize, note: &mut ResizeNote) {
@@ -148,7 +185,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_before_resize(heap: usize, pointer: usiz
 /// After `_Heap_Resize_block`, whatever it returned.
 ///
 /// # Safety
-/// As for [`rtems_ioc_heap_allocated`].
+/// As for [`rtems_ioc_heap_settle`].
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_after_resize(heap: usize, note: &ResizeNote) {
@@ -162,7 +199,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_after_resize(heap: usize, note: &ResizeN
 /// Before `_Heap_Greedy_allocate`, which takes blocks past the other entry points.
 ///
 /// # Safety
-/// As for [`rtems_ioc_heap_allocated`].
+/// As for [`rtems_ioc_heap_settle`].
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_before_greedy(heap: usize) {
@@ -175,7 +212,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_before_greedy(heap: usize) {
 /// After `_Heap_Greedy_allocate`.
 ///
 /// # Safety
-/// As for [`rtems_ioc_heap_allocated`].
+/// As for [`rtems_ioc_heap_settle`].
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_after_greedy(heap: usize) {

@@ -15,6 +15,14 @@
 /* For a check of the finished image: the hooks are in it. */
 const int rtems_ioc_pool_hooks_present[] = { 1 };
 
+static inline void note_allocated(Heap_Control *heap, void *pointer)
+{
+    if (rtems_ioc_heap_recorded(heap) && rtems_ioc_heap_allocated(rtems_ioc_heap_watch, pointer))
+        return;
+    if (heap == rtems_ioc_c_heap())
+        rtems_ioc_heap_settle(heap, pointer == NULL ? 1 : 0);
+}
+
 #ifdef RTEMS_IOC_HEAP_4_7
 
 void *__real__Heap_Allocate(Heap_Control *heap, size_t size);
@@ -33,8 +41,7 @@ void *__wrap__Heap_Allocate(Heap_Control *heap, size_t size)
 {
     void *pointer = __real__Heap_Allocate(heap, size);
 
-    if (heap == rtems_ioc_c_heap())
-        rtems_ioc_heap_allocated(heap, pointer);
+    note_allocated(heap, pointer);
     return pointer;
 }
 
@@ -42,8 +49,7 @@ void *__wrap__Heap_Allocate_aligned(Heap_Control *heap, size_t size, uint32_t al
 {
     void *pointer = __real__Heap_Allocate_aligned(heap, size, alignment);
 
-    if (heap == rtems_ioc_c_heap())
-        rtems_ioc_heap_allocated(heap, pointer);
+    note_allocated(heap, pointer);
     return pointer;
 }
 
@@ -63,8 +69,7 @@ void *__wrap__Heap_Allocate_aligned_with_boundary(
 {
     void *pointer = __real__Heap_Allocate_aligned_with_boundary(heap, size, alignment, boundary);
 
-    if (heap == rtems_ioc_c_heap())
-        rtems_ioc_heap_allocated(heap, pointer);
+    note_allocated(heap, pointer);
     return pointer;
 }
 
@@ -78,11 +83,16 @@ heap_boolean __wrap__Heap_Free(Heap_Control *heap, void *pointer)
     rtems_ioc_heap_note note;
     heap_boolean freed;
 
-    if (heap != rtems_ioc_c_heap())
-        return __real__Heap_Free(heap, pointer);
-    rtems_ioc_heap_before_free(heap, pointer, &note);
+    if (!rtems_ioc_heap_recorded(heap)) {
+        freed = __real__Heap_Free(heap, pointer);
+        if (heap == rtems_ioc_c_heap())
+            rtems_ioc_heap_settle(heap, 0);
+        return freed;
+    }
+    rtems_ioc_heap_before_free(rtems_ioc_heap_watch, pointer, &note);
     freed = __real__Heap_Free(heap, pointer);
-    rtems_ioc_heap_after_free(heap, &note, freed ? 1 : 0);
+    if (!rtems_ioc_heap_after_free(rtems_ioc_heap_watch, &note, freed ? 1 : 0))
+        rtems_ioc_heap_settle(rtems_ioc_c_heap(), 0);
     return freed;
 }
 
