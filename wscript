@@ -47,14 +47,25 @@ def configure(conf):
         return
     try:
         boardlib.check_rust_src()
-        chosen = bsps.select(conf.options.rtems, conf.options.rtems_bsps)
-        for bsp in chosen:
+        for bsp in bsps.select(conf.options.rtems, conf.options.rtems_bsps):
             conf.start_msg(f"Checking BSP {bsp.name}")
-            bsp.check()
+            try:
+                bsp.check()
+            except boardlib.BuildError as error:
+                # Whoever names a BSP wants that one; without names it is whatever can be built.
+                if conf.options.rtems_bsps:
+                    raise
+                conf.end_msg(f"SKIPPED: {error}", color="RED")
+                continue
             conf.end_msg(f"RTEMS {bsp.version}, network: {bsp.stack}")
+            conf.env.append_value("BSPS", bsp.name)
+            lacking = bsp.emulator_lacks()
+            if lacking:
+                conf.msg(f"Emulator of {bsp.name}", f"its tests will be skipped: {lacking}", color="RED")
     except boardlib.BuildError as error:
         conf.fatal(str(error))
-    conf.env.BSPS = [bsp.name for bsp in chosen]
+    if not conf.env.BSPS:
+        conf.fatal("none of the installed BSPs can be built: see above")
 
 
 def build(bld):

@@ -13,6 +13,7 @@
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import tomllib
 
@@ -140,6 +141,19 @@ class Bsp:
             names = subprocess.run([self.tool("nm"), "-g", str(path)], capture_output=True, text=True, check=False)
             if symbol and not re.search(rf"\b[TDBR] {symbol}$", names.stdout, re.M):
                 raise BuildError(f"{self.name}: {path} has no {symbol}: that driver was not compiled for this BSP")
+
+    def emulator_lacks(self):
+        """Why the emulator of bsp-config cannot start, with the remedy; None when it can, or when there is none."""
+        emulator = self.config.get("emulator")
+        if emulator is None:
+            return None
+        program = emulator["command"][0].format(rtems=self.prefix)
+        if not shutil.which(program):
+            return f"{program} is not installed"
+        for path, remedy in emulator.get("needs", {}).items():
+            if not pathlib.Path(path.format(rtems=self.prefix)).exists():
+                return f"{path.format(rtems=self.prefix)} is missing: {remedy}"
+        return None
 
     def check_numbers(self):
         """Raises when circuits and clients could use up descriptors or, on the legacy stack, network buffers.

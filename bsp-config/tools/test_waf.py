@@ -6,14 +6,19 @@ test_bsps.py beside it looks at one BSP more closely.
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import bsps
 import images
 from boardlib import ROOT, BuildError
+
+sys.path.insert(0, str(ROOT / "rtems-tests" / "runner"))
+from console_tests import OWN_TASKS, STACK_BYTES  # noqa: E402
 
 # BSP: the flags that its pkg-config file gives.
 INSTALLED = {
@@ -132,6 +137,30 @@ class Waf(MadeUpPrefix):
         self.assertEqual(status, 0, text)
         self.assertIn("RTEMS 6, network: none", text)
 
+    def test_without_names_what_does_not_fit_is_skipped_loudly(self):
+        status, text = self.configure(f"--rtems={self.prefix}")
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, "Checking BSP powerpc/mvme2307 .*SKIPPED: .*compiled with -msoft-float")
+        self.assertRegex(text, "Checking BSP arm/xilinx_zynq_a9_qemu .*SKIPPED: .*needs -mfloat-abi=hard")
+        self.assertIn("RTEMS 6, network: none", text)
+        built = (self.prefix / "out" / "c4che" / "_cache.py").read_text(encoding="utf-8")
+        self.assertIn("BSPS = ['powerpc/psim']", built)
+        (self.prefix / "lib" / "pkgconfig" / "powerpc-rtems6-psim.pc").unlink()
+        status, text = self.configure(f"--rtems={self.prefix}")
+        self.assertNotEqual(status, 0)
+        self.assertIn("none of the installed BSPs can be built", text)
+
+    def test_what_the_emulator_needs_is_looked_for(self):
+        run = self.prefix / "bin" / "powerpc-rtems6-run"
+        run.write_text("#!/bin/sh\n")
+        run.chmod(0o755)
+        _, text = self.configure(f"--rtems={self.prefix}", "--rtems-bsps=powerpc/psim")
+        self.assertRegex(text, "Emulator of powerpc/psim .*share/psim-device-tree is missing: copy tester/")
+        (self.prefix / "share").mkdir()
+        (self.prefix / "share" / "psim-device-tree").touch()
+        _, text = self.configure(f"--rtems={self.prefix}", "--rtems-bsps=powerpc/psim")
+        self.assertNotIn("psim-device-tree", text)
+
     def test_without_rtems_it_is_the_hosted_program(self):
         status, text = self.configure()
         self.assertEqual(status, 0, text)
@@ -151,8 +180,24 @@ class Texts(MadeUpPrefix):
 
     def test_our_stacks_are_small(self):
         for name, path in bsps.known().items():
-            config = bsps.tomllib.loads(path.read_text(encoding="utf-8"))
-            self.assertLessEqual(sum(task["stack"] for task in config["tasks"].values()), 64 << 10, name)
+            tasks = bsps.tomllib.loads(path.read_text(encoding="utf-8"))["tasks"]
+            # Each of them, and none that the runner's `stacks` does not look at.
+            self.assertEqual(set(tasks), set(OWN_TASKS), name)
+            self.assertLessEqual(sum(task["stack"] for task in tasks.values()), STACK_BYTES, name)
+
+    def test_every_task_is_looked_at(self):
+        """The tasks that the sources start have a place in bsp-config, in the report of stacks and in the idle figure."""
+        roles = re.findall(r'Role::\w+ => "(\w+)"', (ROOT / "src/os/system.rs").read_text(encoding="utf-8"))
+        self.assertGreaterEqual(len(roles), 3)
+        # The kernel keeps four characters.
+        started = {role[:4] for role in roles} | {"SNTP"}
+        self.assertEqual(started | {"UI1", "SHLL"}, set(OWN_TASKS.values()))
+        kernel = (ROOT / "src/os/rtems/kernel.c").read_text(encoding="utf-8")
+        listed = re.search(r"own_tasks\[\] = \{(.*?)\}", kernel)[1]
+        self.assertEqual(set(re.findall(r'"(\w+)"', listed)), started)
+        task = (ROOT / "src/os/rtems/task.rs").read_text(encoding="utf-8")
+        dimensions = re.findall(r"Role::\w+ => \(config::TASK_(\w+)_STACK, config::TASK_(\w+)_PRIORITY\)", task)
+        self.assertEqual(len(dimensions), len(roles), "stack and priority are not from bsp-config")
 
     def test_flags_for_installed_archives(self):
         (bsp,) = bsps.select(self.prefix, "powerpc/psim")

@@ -4,8 +4,10 @@
 import re
 import time
 
-# What this package's tasks are called: start and shell, both servers, SNTP.
-OWN_TASKS = {"UI1", "SHLL", "CAsr", "tcpe", "SNTP"}
+# This package's tasks: what they are in [tasks] of bsp-config, and what the kernel calls them.
+OWN_TASKS = {"init": "UI1", "shell": "SHLL", "server": "CAsr", "tcpecho": "tcpe", "sntp": "SNTP", "courier": "cour"}
+# Of all of them together.
+STACK_BYTES = 64 << 10
 
 
 def guest_seconds(machine):
@@ -33,12 +35,22 @@ def clock(machine, boot):
 
 def stacks(machine):
     """No task of ours has ever used half of its stack, by RTEMS's stack checker. Returns (fault, figures)."""
-    used = re.findall(r"^0x\w+ (\w+) .* (\d+) +(\d+)\s*$", machine.command("stackuse"), re.M)
-    own = [(name, int(size), int(most)) for name, size, most in used if name in OWN_TASKS]
-    figures = ", ".join(f"{name} {most} of {size}" for name, size, most in own)
-    expected = OWN_TASKS if machine.stack != "none" else {"UI1", "SHLL"}
+    # The courier runs from the application's first process variable on.
+    machine.command("selftest pv-creation")
+    return judge_stacks(machine.command("stackuse"), machine.stack)
+
+
+def judge_stacks(shown, network):
+    """The same of what the command stackuse has shown."""
+    used = re.findall(r"^0x\w+ (\w+) .* (\d+) +(\d+)\s*$", shown, re.M)
+    own = [(name, int(size), int(most)) for name, size, most in used if name in OWN_TASKS.values()]
+    together = sum(size for _, size, _ in own)
+    figures = ", ".join(f"{name} {most} of {size}" for name, size, most in own) + f", together {together}"
+    expected = set(OWN_TASKS.values()) if network != "none" else {"UI1", "SHLL", "cour"}
     missing = expected - {name for name, _, _ in own}
     if missing:
         return f"not in the list: {', '.join(sorted(missing))} ({figures})", figures
+    if together > STACK_BYTES:
+        return f"more than {STACK_BYTES} bytes of stacks ({figures})", figures
     tight = [name for name, size, most in own if 2 * most >= size]
     return (f"more than half used: {', '.join(tight)} ({figures})" if tight else None), figures

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -55,21 +56,33 @@ def link(bsp, pc, source, folder):
     cflags, libs = flags(pc)
     image = outside.with_suffix(".exe")
     objects = outside.with_suffix(".o")
-    run([bsp.tool("gcc"), *bsp.cflags, *cflags, "-c", str(outside), "-o", str(objects)], cwd=folder)
+    stack = f"-DSTACK_{bsp.stack}"
+    run([bsp.tool("gcc"), *bsp.cflags, *cflags, stack, "-c", str(outside), "-o", str(objects)], cwd=folder)
     run([bsp.tool("gcc"), *bsp.ldflags, str(objects), *libs, "-o", str(image)], cwd=folder)
     return image
 
 
-def tests(bsp, report):
-    """Installs into a folder that is nobody's, links the programs from there, and runs them where that is simple."""
-    if waf() is None:
+def lock_of(build):
+    """The name of waf's lock file of this build folder, or None: without it waf installs what was configured last."""
+    for path in sorted(ROOT.glob(".lock-waf*")):
+        found = re.search(r"^out_dir = '(.*)'$", path.read_text(encoding="utf-8", errors="replace"), re.M)
+        if found and pathlib.Path(found[1]).resolve() == build.resolve():
+            return path.name
+    return None
+
+
+def tests(bsp, report, build):
+    """Installs `build` into a folder that is nobody's, links the programs from there, and runs them where that is simple."""
+    lock = lock_of(build)
+    obstacle = "no waf: pip install waf-build" if waf() is None else None if lock else f"waf was not configured for {build}"
+    if obstacle:
         for name in PROGRAMS:
-            report.add(name, "skipped", "no waf: pip install waf-build")
+            report.add(name, "skipped", obstacle)
         return
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         try:
-            run([waf(), "install", f"--destdir={folder / 'root'}"], cwd=ROOT)
+            run([waf(), "install", f"--destdir={folder / 'root'}"], cwd=ROOT, env={**os.environ, "WAFLOCK": lock})
         except InstallError as why:
             report.add("installed", "failed", str(why))
             return
@@ -86,8 +99,7 @@ def tests(bsp, report):
 
 def boot(bsp, image):
     """Runs an image that its emulator takes as it is; what was done."""
-    emulator = bsp.config.get("emulator", {"command": [""]})["command"][0].format(rtems=bsp.prefix)
-    if bsp.config["image"]["form"] != "elf" or not shutil.which(emulator):
+    if bsp.config["image"]["form"] != "elf" or "emulator" not in bsp.config or bsp.emulator_lacks():
         return "links"
     with Machine(bsp, image) as machine:
         shown = machine.until(rb"END OF TEST IOC|FAILED", 120)

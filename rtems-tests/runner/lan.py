@@ -44,10 +44,10 @@ def udp_frame(to, source, target, payload):
     return to + MAC + b"\x08\x00" + header + udp
 
 
-def ntp_answer(question):
-    """The time now, as a server of stratum 1 answers."""
-    now = time.time() + NTP_TO_UNIX
-    stamp = struct.pack(">II", int(now), int(now % 1 * (1 << 32)))
+def ntp_answer(question, ahead=0):
+    """The time now, or so many seconds ahead, as a server of stratum 1 answers. NTP's count begins anew in 2036."""
+    now = time.time() + ahead + NTP_TO_UNIX
+    stamp = struct.pack(">II", int(now) & 0xFFFFFFFF, int(now % 1 * (1 << 32)))
     return b"\x24\x01\0\0" + bytes(20) + question[40:48] + stamp + stamp
 
 

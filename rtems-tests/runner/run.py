@@ -3,9 +3,11 @@
 """Boots each image, runs its self tests over the console and the real clients over its network.
 
     run.py --rtems PREFIX [--build DIR] [--tests NAME,...] [--quick] arch/bsp...
+    run.py --list [arch/bsp...]         the tests that there are, for every BSP of bsp-config when none is named
 
 `waf test` calls it. Each test is passed, failed or skipped; the results also go to build/<variant>/results.json. Where the
-system allows it everything runs in a network namespace of its own, so that the ports of the image are free.
+system allows it everything runs in namespaces of its own, so that the ports of the image are free and no client or emulator
+outlives a runner that is killed.
 """
 
 import argparse
@@ -13,8 +15,10 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
@@ -22,6 +26,7 @@ sys.path.insert(0, str(ROOT / "bsp-config" / "tools"))
 import bsps  # noqa: E402
 import clients as host  # noqa: E402
 import console_tests  # noqa: E402
+import expected  # noqa: E402
 import installed  # noqa: E402
 import kit  # noqa: E402
 import lan  # noqa: E402
@@ -34,26 +39,41 @@ SCREENS = ROOT / "rtems-tests" / "target" / "screens"
 # What the log has to say during a test on the legacy stack, and how often: a shortage once, however long it lasts, and
 # its end.
 LOGGED = {
+    # The size of its buffer is what one read takes.
+    "tcpecho-2005": {"received 1000 in 10 reads, sent 1000": 1},
     "descriptors": {"cannot accept a client": 1, "accepting clients again": 1},
     "buffers": {"runs out of buffers": 1, "has buffers again": 1, "cannot accept": 0, "beacon": 0},
 }
+# The warnings that a test is about; any other one is a fault.
+WARNED = {
+    "descriptors": ("cannot accept a client", "accepting clients again", "refused: too many circuits"),
+    "buffers": ("runs out of buffers", "has buffers again"),
+}
 # UDP ports of the cable between an image and the host of lan.py.
 LAN_HOST, LAN_MACHINE = 24701, 24702
-# What differs from image to image or from run to run.
+# What differs from image to image or from run to run; log_fault looks at the warnings.
 VARIABLE = re.compile(r"^(?:\*\*\* TEST (?:VERSION|BUILD|TOOLS):|- |INFO: |WARN: |\[zone: |err: |info: |warning: |$)")
 
 
 def isolate():
-    """Starts this program again in a network namespace of its own, if that is allowed."""
+    """Starts this program again in namespaces of its own for the network and the processes, if that is allowed, and ends with
+    it: when this one is killed, the kernel kills whatever runs in there."""
     if os.environ.get("RTEMS_IOC_ISOLATED"):
         return
     missing = [program for program in ("unshare", "ip") if not shutil.which(program)]
-    for command in (["unshare", "-n"], ["unshare", "-rn"]) if not missing else ():
+    for kind in ("-n", "-rn") if not missing else ():
+        command = ["unshare", kind, "--pid", "--fork", "--kill-child", "--mount-proc"]
         if subprocess.run([*command, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode == 0:
-            os.environ["RTEMS_IOC_ISOLATED"] = "1"
             # With packets of an Ethernet's size; with larger ones the host takes megabytes of what an image sends.
             again = ["sh", "-c", 'ip link set lo mtu 1500 up; exec "$@"', "sh", sys.executable, *sys.argv]
-            os.execvp(command[0], [*command, *again])
+            guard = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+            inner = subprocess.Popen([*guard, *command, *again], env={**os.environ, "RTEMS_IOC_ISOLATED": "1"})
+            # unshare itself does not heed it.
+            signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+            try:
+                sys.exit(inner.wait())
+            finally:
+                inner.kill()
     why = f"{' and '.join(missing)} not found" if missing else "the system allows no network namespace"
     print(f"runner: not isolated ({why}): the ports of 127.0.0.1 are shared with every other program here", flush=True)
 
@@ -71,8 +91,11 @@ def compare(shown, screen):
 
 
 def log_fault(stack, name, shown):
-    """What the log said too often or not often enough, or None."""
-    for text, times in LOGGED.get(name, {}).items() if stack == "legacy" else ():
+    """What the log said too often or not often enough, or a warning that is none of the test's; else None."""
+    for line in re.findall(r"^WARN: .*", shown, re.M):
+        if not any(text in line for text in WARNED.get(name, ())):
+            return f"unexpected '{line}'"
+    for text, times in LOGGED.get(name, {}).items() if stack == "legacy" or name == "tcpecho-2005" else ():
         if shown.count(text) != times:
             return f"'{text}' was logged {shown.count(text)} times, not {times}"
     return None
@@ -90,9 +113,14 @@ def add(report, name, fault, figures):
 
 
 def self_tests(machine, report, wanted, limit):
-    """Every test of `selftest -l`, one by one, against its screen."""
-    for name in machine.command("selftest -l").split():
+    """Every test that the sources have for this image, one by one, against its screen."""
+    listed = machine.command("selftest -l").split()
+    names = expected.self_tests(machine.stack)
+    for name in names:
         if wanted and name not in wanted:
+            continue
+        if name not in listed:
+            report.add(name, "failed", "selftest -l does not name it")
             continue
         shown = machine.command(f"selftest {name}", limit)
         body = re.search(r"\*\*\* BEGIN OF TEST.*?(?=\nselftest: )", shown, re.S)
@@ -103,12 +131,14 @@ def self_tests(machine, report, wanted, limit):
         difference = compare(body[0] if body else shown, screen) or log_fault(machine.stack, name, shown)
         figures = "; ".join(line[2:] for line in shown.splitlines() if line.startswith("- "))
         add(report, name, difference, figures)
+    for name in listed:
+        if name not in names:
+            report.add(name, "failed", "the image has a test that the sources do not list")
 
 
 def pool_images(bsp, report, build):
     """The images of the pool archive alone: linked with the --wrap flags the tracker answers, without them the search."""
-    for how in ("tracker", "search"):
-        name = f"pool-{how}"
+    for name, how in expected.POOL_IMAGES.items():
         image = image_of(bsp, build, name)
         try:
             with Machine(bsp, image) as machine:
@@ -159,15 +189,23 @@ def host_tests(tests, machine, report, wanted, quick):
     clients.close()
 
 
+def skip_all(report, bsp, wanted, why):
+    """Each test that would have run in the emulator is a skipped one."""
+    for name in expected.emulated(bsp.stack):
+        if not wanted or name in wanted | {"boot"}:
+            report.add(name, "skipped", why)
+
+
 def run_image(bsp, build, wanted, quick):
     """Boots one image and runs what there is to run."""
     report = Report(bsp.name)
     facts = {"booted": False, "network": bsp.stack}
     image = image_of(bsp, build)
+    lacking = bsp.emulator_lacks()
     if "emulator" not in bsp.config:
         report.add("boot", "skipped", "no emulator for this board")
-    elif not shutil.which(bsp.config["emulator"]["command"][0].format(rtems=bsp.prefix)):
-        report.add("boot", "skipped", f"{bsp.config['emulator']['command'][0]} is not installed")
+    elif lacking:
+        skip_all(report, bsp, wanted, lacking)
     elif not image.exists():
         report.add("boot", "failed", f"{image} is missing: run waf first")
     else:
@@ -192,29 +230,52 @@ def run_image(bsp, build, wanted, quick):
                 lease(bsp, report, build)
         except (MachineError, OSError) as why:
             report.add("machine", "failed", str(why)[:400])
-    if (build / bsp.variant / "librtems_ioc.a").exists() and (not wanted or wanted & set(installed.PROGRAMS)):
-        installed.tests(bsp, report)
+    if not wanted or wanted & set(installed.PROGRAMS):
+        installed.tests(bsp, report, build)
     report.write(build / bsp.variant / "results.json", facts)
     return report
+
+
+def check_names(wanted, configs):
+    """Raises when a test is asked for that none of these BSPs has."""
+    there = dict.fromkeys(name for config in configs.values() for name in expected.tests(config))
+    unknown = sorted(wanted - set(there))
+    if unknown:
+        raise BuildError(f"--tests: {', '.join(configs)} has no test {', '.join(unknown)}; there are: {', '.join(there)}")
+
+
+def list_tests(names):
+    """Prints `arch/bsp test` for each test; needs no RTEMS."""
+    for name, path in bsps.known().items():
+        if not names or name in names:
+            for test in expected.tests(tomllib.loads(path.read_text(encoding="utf-8"))):
+                print(name, test)
+    return 0
 
 
 def main():
     """Every image named; the exit code is 1 when a test failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rtems", required=True)
+    parser.add_argument("--rtems")
     parser.add_argument("--build", default="build")
     parser.add_argument("--tests", default="")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("bsps", nargs="+")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("bsps", nargs="*")
     options = parser.parse_args()
-    programs.find_clients()  # while there is a network
-    isolate()
+    if options.list:
+        return list_tests(options.bsps)
+    if not options.rtems or not options.bsps:
+        parser.error("give --rtems=PREFIX and the BSPs, or --list")
     wanted = {name for name in options.tests.split(",") if name}
     try:
         chosen = bsps.select(options.rtems, ",".join(options.bsps))
+        check_names(wanted, {bsp.name: bsp.config for bsp in chosen})
     except BuildError as error:
         print(f"runner: {error}", file=sys.stderr)
         return 2
+    programs.find_clients()  # while there is a network
+    isolate()
     reports = [run_image(bsp, pathlib.Path(options.build), wanted, options.quick) for bsp in chosen]
     for report in reports:
         print(report.summary())

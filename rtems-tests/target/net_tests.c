@@ -12,6 +12,7 @@ const struct selftest net_tests[] = { { NULL, NULL } };
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,7 +144,8 @@ static void restarts(void)
   CHECK(slowest < 10000);
   /* The emulator's host may hold up a stop, but not every tenth. */
   CHECK(slow < STARTS / 10);
-  CHECK(open_descriptors() == before);
+  /* Fewer there may be: the network's own tasks close one now and then. */
+  CHECK(open_descriptors() <= before);
   CHECK(rtems_ioc_start() == 0);
 }
 
@@ -196,8 +198,99 @@ static void descriptors(void)
   printf("served again when descriptors came back\n");
 }
 
+/* The server of 2005 in a task of its own, as somebody spawns it from Cexp. */
+static struct {
+  int bufsz;
+  int discard;
+  volatile bool ended;
+  volatile int result;
+} classic;
+
+static rtems_task serve_classic(rtems_task_argument unused)
+{
+  (void) unused;
+  classic.result = tcpecho(classic.bufsz, classic.discard);
+  classic.ended = true;
+  rtems_task_delete(RTEMS_SELF);
+}
+
+static bool start_classic(int bufsz, int discard)
+{
+  rtems_id task;
+
+  classic.bufsz = bufsz;
+  classic.discard = discard;
+  classic.ended = false;
+  classic.result = 77;
+  return rtems_task_create(
+           rtems_build_name('2', '0', '0', '5'), RTEMS_IOC_TASK_TCPECHO_PRIORITY, RTEMS_IOC_TASK_TCPECHO_STACK,
+           RTEMS_DEFAULT_MODES, RTEMS_FLOATING_POINT, &task
+         ) == RTEMS_SUCCESSFUL
+    && rtems_task_start(task, serve_classic, 0) == RTEMS_SUCCESSFUL;
+}
+
+/* Ends it by rtems_ioc_stop(); what it returned, or 77 when it did not within 5 s. */
+static int stop_classic(void)
+{
+  rtems_ioc_stop();
+  for (unsigned i = 0; i < 50 && !classic.ended; ++i) {
+    rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 10);
+  }
+  return classic.result;
+}
+
+/* A connection to a server that is only about to listen. */
+static int dial_soon(void)
+{
+  int descriptor = -1;
+
+  for (unsigned i = 0; i < 50 && (descriptor = dial(ECHO_PORT)) < 0; ++i) {
+    rtems_task_wake_after(rtems_clock_get_ticks_per_second() / 10);
+  }
+  return descriptor;
+}
+
+/* tcpecho(bufsz, discard): one client after the other; -1 when port or memory are not to be had, 0 after it was stopped. */
+static void tcpecho_2005(void)
+{
+  char byte;
+  int first;
+  int second;
+
+  printf("while the service has the port: %d\n", tcpecho(0, 0));
+  CHECK(rtems_ioc_command("tcpecho stop") == 0);
+  printf("with a buffer of 2 GB: %d\n", tcpecho(INT_MAX, 0));
+
+  REQUIRE(start_classic(100, 0));
+  first = dial_soon();
+  second = dial(ECHO_PORT);
+  REQUIRE(first >= 0 && second >= 0);
+  CHECK(echo(first));
+  CHECK(send(second, "x", 1, 0) == 1);
+  rtems_task_wake_after(rtems_clock_get_ticks_per_second());
+  CHECK(recv(second, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+  close(first);
+  CHECK(recv(second, &byte, 1, 0) == 1 && byte == 'x');
+  printf("one client after the other got its bytes back\n");
+  /* It stops with a client that says nothing. */
+  printf("stopped: %d\n", stop_classic());
+  close(second);
+
+  REQUIRE(start_classic(0, 1));
+  first = dial_soon();
+  REQUIRE(first >= 0);
+  CHECK(send(first, "nothing comes back", 18, 0) == 18);
+  CHECK(shutdown(first, SHUT_WR) == 0);
+  CHECK(recv(first, &byte, 1, 0) == 0);
+  printf("discarded\n");
+  close(first);
+  printf("stopped: %d\n", stop_classic());
+  CHECK(rtems_ioc_start() == 0);
+}
+
 const struct selftest net_tests[] = {
   { "echo-load", echo_load },
+  { "tcpecho-2005", tcpecho_2005 },
   { "restarts", restarts },
   { "descriptors", descriptors },
   { NULL, NULL },

@@ -26,8 +26,9 @@
 /* Version 4, client. */
 #define REQUEST 0x23
 #define MODE_SERVER 4
-/* From 1900, as NTP counts, to 1970. */
+/* From 1900, as NTP counts, to 1970, and to 2000. */
 #define NTP_TO_UNIX 2208988800u
+#define NTP_TO_2000 (NTP_TO_UNIX + 946684800u)
 #define ANSWER_SECONDS 2
 #define TRIES 3
 #define PERIOD_SECONDS 600
@@ -48,6 +49,13 @@ static uint32_t word(const unsigned char *bytes)
   return (uint32_t) bytes[0] << 24 | (uint32_t) bytes[1] << 16 | (uint32_t) bytes[2] << 8 | bytes[3];
 }
 
+/* Seconds since 1970. NTP's count begins anew in February 2036: what would lie before 2000 comes after that. (Where time_t has
+ * 32 bits, up to RTEMS 4.11, the clock itself ends in 2038.) */
+static int64_t seconds_of(uint32_t ntp)
+{
+  return (int64_t) ntp - NTP_TO_UNIX + (ntp < NTP_TO_2000 ? INT64_C(1) << 32 : 0);
+}
+
 /* Asks once; true when the clock was set. */
 static bool ask(int descriptor, const struct sockaddr_in *to)
 {
@@ -63,16 +71,16 @@ static bool ask(int descriptor, const struct sockaddr_in *to)
     return false;
   }
   size = recv(descriptor, packet, sizeof(packet), 0);
-  /* Kind, a stratum that is neither "unsynchronised" nor "go away", our own stamp, and a time after 2000. */
+  /* Kind, a stratum that is neither "unsynchronised" nor "go away", our own stamp, and a time at all. */
   if (
     size < PACKET_BYTES || (packet[0] & 7) != MODE_SERVER || packet[1] == 0 || packet[1] > 15
-    || memcmp(packet + 24, &sent, sizeof(sent)) != 0 || word(packet + TRANSMIT_AT) < NTP_TO_UNIX + 946684800u
+    || memcmp(packet + 24, &sent, sizeof(sent)) != 0 || word(packet + TRANSMIT_AT) == 0
   ) {
     return false;
   }
   uint64_t half_way = (rtems_clock_get_uptime_nanoseconds() - sent) / 2;
   uint64_t fraction = ((uint64_t) word(packet + TRANSMIT_AT + 4) * 1000000000u) >> 32;
-  now.tv_sec = (time_t) (word(packet + TRANSMIT_AT) - NTP_TO_UNIX) + (time_t) ((fraction + half_way) / 1000000000u);
+  now.tv_sec = (time_t) seconds_of(word(packet + TRANSMIT_AT)) + (time_t) ((fraction + half_way) / 1000000000u);
   now.tv_nsec = (long) ((fraction + half_way) % 1000000000u);
   clock_gettime(CLOCK_REALTIME, &old);
   if (clock_settime(CLOCK_REALTIME, &now) != 0) {

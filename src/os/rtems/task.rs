@@ -43,16 +43,15 @@ impl Task for RtemsTask {
     }
 }
 
-/// Stack of the courier, in bytes: it sends one datagram to the server.
-const COURIER_STACK: usize = 6144;
+// It sends one datagram for the application; below the server, a flood of requests would keep values waiting.
+const _: () = assert!(config::TASK_COURIER_PRIORITY < config::TASK_SERVER_PRIORITY);
 
 /// Stack in bytes and priority of a role.
 const fn dimensions(role: Role) -> (usize, usize) {
     match role {
         Role::CaServer => (config::TASK_SERVER_STACK, config::TASK_SERVER_PRIORITY),
         Role::TcpEcho => (config::TASK_TCPECHO_STACK, config::TASK_TCPECHO_PRIORITY),
-        // Just above the server, or a flood of requests would keep values of the application waiting.
-        Role::Courier => (COURIER_STACK, config::TASK_SERVER_PRIORITY - 1),
+        Role::Courier => (config::TASK_COURIER_STACK, config::TASK_COURIER_PRIORITY),
     }
 }
 
