@@ -168,18 +168,18 @@ fn open_tun() -> std::io::Result<File> {
 
 /// SO_RCVBUF of a listening socket, inherited by its connections.
 fn set_receive_buffer(listener: &std::net::TcpListener, bytes: usize) -> std::io::Result<()> {
-    let value = bytes as libc::c_int;
+    set_option(listener.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, bytes as libc::c_int)
+}
+
+/// TCP_QUICKACK off: an acknowledgement waits for its timer.
+fn hold_acknowledgements(stream: &std::net::TcpStream) -> std::io::Result<()> {
+    set_option(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)
+}
+
+fn set_option(descriptor: i32, level: i32, option: i32, value: libc::c_int) -> std::io::Result<()> {
     let size = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `value` is readable for `size` bytes during the call.
-    let result = unsafe {
-        libc::setsockopt(
-            listener.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_RCVBUF,
-            (&raw const value).cast(),
-            size,
-        )
-    };
+    let result = unsafe { libc::setsockopt(descriptor, level, option, (&raw const value).cast(), size) };
     if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 

@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct Manners {
     /// Nagle's algorithm stays on, and an answer that needs two mbufs leaves in two pieces.
     pub nagle: bool,
+    /// The discard service holds its acknowledgements back, as a BSD stack does whatever comes.
+    pub late_acks: bool,
     /// The discard service rests so long after each read.
     pub rest: Duration,
     /// SO_RCVBUF of the services, bytes; 0 leaves it to the kernel.
@@ -20,6 +22,9 @@ pub struct Manners {
 const ONE_MBUF: usize = 100;
 const CLUSTER: usize = 208;
 const BUFFER: usize = 10_000;
+/// Reads below this are of lone writes; how long the next one then waits: longer than Linux's timer of 40 ms.
+const LONE: usize = 16;
+const LATE: Duration = Duration::from_millis(60);
 
 /// Starts the three services on ports 4445 to 4447 of this thread's namespace. Their threads end with the process.
 pub fn start(manners: Manners) -> std::io::Result<()> {
@@ -58,10 +63,18 @@ fn echo(mut stream: TcpStream, manners: Manners) -> std::io::Result<()> {
 
 fn discard(mut stream: TcpStream, manners: Manners) -> std::io::Result<()> {
     let mut buffer = [0; BUFFER];
-    while stream.read(&mut buffer)? > 0 {
-        std::thread::sleep(manners.rest);
+    loop {
+        if manners.late_acks {
+            // Linux forgets it now and then.
+            super::hold_acknowledgements(&stream)?;
+        }
+        let bytes = stream.read(&mut buffer)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        // A read would give an acknowledgement before its time.
+        std::thread::sleep(if manners.late_acks && bytes < LONE { LATE } else { manners.rest });
     }
-    Ok(())
 }
 
 fn source(mut stream: TcpStream, _: Manners) -> std::io::Result<()> {
