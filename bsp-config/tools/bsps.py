@@ -113,6 +113,11 @@ class Bsp:
 
     def check(self):
         """Raises when this BSP cannot be built as configured, with what is missing."""
+        if int(self.version.split(".")[0]) < 5:
+            raise BuildError(
+                f"{self.name}: an image needs RTEMS 5 or later: {self.version} has no poll.h, no sys/lock.h and a time_t of "
+                "32 bits (the pool alone, feature `rtems`, goes with every RTEMS from 4.7 on)"
+            )
         rust = self.config["rust"]
         for flag in rust.get("refuse_abi", []):
             if flag in self.abi:

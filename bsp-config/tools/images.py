@@ -95,7 +95,7 @@ def build(bld, bsp, hooks):
     made = {}
     for name, features, own, kind in (
         ("librtems_ioc_pool.a", ["rtems"], common, "--pool"),
-        ("librtems_ioc.a", ["rtems", "server", *legacy], common + server, "--server"),
+        ("librtems_ioc.a", ["rtems-server", *legacy], common + server, "--server"),
     ):
         made[name] = archive(bld, bsp, name, features, own, kind, rust_sources + tools, constants)
 

@@ -70,6 +70,11 @@ class Configure(unittest.TestCase):
         self.abi("-mcpu=powerpc -msoft-float")
         self.assertIn("compiled with -msoft-float", self.refusal())
 
+    def test_version_that_lacks_what_the_server_is_made_from(self):
+        place = self.prefix / "lib" / "pkgconfig"
+        (place / "powerpc-rtems6-qemuprep.pc").rename(place / "powerpc-rtems4.10-qemuprep.pc")
+        self.assertIn("needs RTEMS 5 or later: 4.10 has no poll.h, no sys/lock.h", self.refusal())
+
     def test_bsp_that_is_not_installed_or_not_known(self):
         for wanted in ("powerpc/mvme5500", "powerpc/typo"):
             self.assertIn(f"{wanted} is not installed", self.refusal(wanted))

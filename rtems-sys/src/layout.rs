@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-//! Sizes and offsets that the package relies on, asserted at compile time for the BSP at hand. What changed between 4.10
-//! and main stands in [`Expected`].
+//! Sizes, offsets and values that the package relies on, asserted at compile time for the BSP at hand. They are the same from
+//! RTEMS 5 to main; what older ones lack, `rtems_sys.h` says.
 
 use core::mem::{offset_of, size_of};
 
 use crate::*;
 
-/// What differs from one RTEMS to another.
-struct Expected {
-    /// Bytes of `time_t`: 8 since the newlib of RTEMS 5.
-    time_t: usize,
-}
-
-const fn expected(major: i64, minor: i64) -> Expected {
-    assert!(major > 4 || (major == 4 && minor >= 10), "rtems-ioc serves RTEMS 4.10 and later");
-    Expected { time_t: if major >= 5 { 8 } else { 4 } }
-}
-
-const EXPECTED: Expected = expected(RTEMS_SYS_MAJOR as i64, RTEMS_SYS_MINOR as i64);
+const _: () = assert!(RTEMS_SYS_MAJOR >= 5, "the server needs RTEMS 5 or later");
 
 const fn holds(fact: bool) {
     assert!(fact, "the installed BSP differs from what rtems-ioc relies on");
@@ -38,8 +27,18 @@ const _: () = holds(size_of::<pollfd>() == 8 && offset_of!(pollfd, revents) == 6
 
 /// Seconds, signed; nanoseconds follow.
 const _: () = {
-    holds(size_of::<time_t>() == EXPECTED.time_t && size_of::<time_t>() == RTEMS_SYS_SIZEOF_TIME_T as usize);
+    holds(size_of::<time_t>() == 8 && RTEMS_SYS_SIZEOF_TIME_T == 8);
     holds(offset_of!(timespec, tv_nsec) == size_of::<time_t>());
+};
+
+/// Values that are compared or combined by themselves: BSD's, not Linux's.
+const _: () = {
+    holds(AF_INET == 2 && SOCK_STREAM == 1 && SOCK_DGRAM == 2 && SOL_SOCKET == 0xffff);
+    holds(POLLIN == 1 && POLLOUT == 4 && POLLERR == 8 && POLLHUP == 16);
+    holds(size_of::<ip_mreq>() == 8);
+    holds(EAGAIN == 11 && EINTR == 4);
+    // One event for each, and 24 is the legacy stack's own.
+    holds(RTEMS_EVENT_25 == 1 << 25 && size_of::<rtems_event_set>() == 4 && size_of::<rtems_interval>() == 4);
 };
 
 /// Interface requests: the address follows a name of 16 bytes.
