@@ -10,6 +10,7 @@ mod alarms;
 mod beacons;
 mod catime;
 mod echo;
+mod endurance;
 mod features;
 mod malformed;
 mod program;
@@ -127,10 +128,17 @@ fn main() -> ExitCode {
     {
         report_skips(&trials, why);
     }
-    for &(name, test) in
-        [program::TESTS, malformed::TESTS, beacons::TESTS, echo::TESTS, security::TESTS, features::TESTS]
-            .concat()
-            .iter()
+    for &(name, test) in [
+        program::TESTS,
+        malformed::TESTS,
+        beacons::TESTS,
+        echo::TESTS,
+        endurance::TESTS,
+        security::TESTS,
+        features::TESTS,
+    ]
+    .concat()
+    .iter()
     {
         trials.push(Trial::test(name, move || beside(test).map_err(Failed::from)));
     }

@@ -9,6 +9,7 @@ import threading
 import time
 
 import wire
+from acceptance import acctst
 from lan import ntp_answer
 from programs import Skip, check
 
@@ -311,5 +312,6 @@ TESTS = [
     ("search-burst", search_burst, False),
     ("many-circuits", many_circuits, False),
     ("never-reading", never_reading, False),
+    ("acctst", acctst, True),
     ("caget-at-the-end", caget, False),
 ]
