@@ -28,7 +28,7 @@ const COMPLAINTS: [&str; 7] = ["failed", "Unusual", "trange", "didnt", "skipped"
 /// How it tells of a check that failed; its thread then stops for ever.
 const ASSERTION: &str = "A call to 'assert(";
 /// The one check that is about the client's own timer, to a tenth of 0.1 s: on a busy machine it may fail whatever the server.
-const OWN_TIMER: &str = "fabs ( accuracy ) < 10.0";
+const OWN_TIMER: &str = "fabs(accuracy) < 10.0";
 /// Runs until its timer is good enough.
 const ATTEMPTS: usize = 3;
 

@@ -12,7 +12,7 @@ COMPLAINT = re.compile(r".*(?:failed|Unusual|[sS]trange|didnt|[sS]kipped|skippin
 # How it tells of a check that failed; its thread then stops for ever.
 ASSERTION = "A call to 'assert("
 # The one check that is about the client's own timer, to a tenth of 0.1 s: on a busy host it may fail whatever the server.
-OWN_TIMER = "fabs ( accuracy ) < 10.0"
+OWN_TIMER = "fabs(accuracy) < 10.0"
 ATTEMPTS = 3
 
 
