@@ -149,7 +149,8 @@ fn lone_writes_show_the_delayed_acknowledgement() {
     let name = "lone_writes_show_the_delayed_acknowledgement";
     let manners = Manners { late_acks: true, ..Manners::default() };
     measured_case(name, Line::CLEAN, manners, |fault, measured| {
-        *fault == Fault::Healthy && (35.0..60.0).contains(&measured.acknowledge.p50)
+        // Not the median: after a stall of a busy computer Linux acknowledges at once for a while.
+        *fault == Fault::Healthy && measured.acknowledge.p90 >= 35.0
     });
 }
 
