@@ -142,6 +142,8 @@ fn main() -> ExitCode {
     {
         trials.push(Trial::test(name, move || beside(test).map_err(Failed::from)));
     }
+    let names = trials.iter().map(|trial| trial.name().to_owned()).collect();
+    features::TRIALS.set(names).expect("set once");
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

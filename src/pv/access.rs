@@ -22,7 +22,7 @@ pub(super) enum Content<'a> {
     Choice(u16),
 }
 
-fn trimmed(text: &[u8]) -> &[u8] {
+pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     &text[..text.iter().position(|&b| b == 0).unwrap_or(text.len())]
 }
 
@@ -207,24 +207,6 @@ pub(super) fn max_count(record: &Record, field: &Field, view: View) -> u32 {
     }
 }
 
-/// The text of a put; characters are text where the view shows text as characters.
-pub(super) fn text(put: &WireElements<'_>, view: View) -> Result<Text, ConversionError> {
-    if put.from == NativeType::Char && view.long_text() {
-        return Ok(Text::truncated(&put.bytes[..put.bytes.len().min(put.count as usize)]).0);
-    }
-    one(put, Text::EMPTY)
-}
-
-/// The state of a put.
-pub(super) fn state(record: &Record, put: &WireElements<'_>) -> Result<u16, ConversionError> {
-    let mut new = [0];
-    if put.from == NativeType::String && record.type_ != RecordType::Mbbo {
-        only_a_state(record, put)?;
-    }
-    record.with_metadata(|metadata| decode(put, metadata, &mut new))?;
-    Ok(new[0])
-}
-
 /// Sets a field other than VAL from a put.
 pub(super) fn put(record: &mut Record, field: &Field, put: &WireElements<'_>) -> Result<(), PutError> {
     match field.type_ {
@@ -252,7 +234,10 @@ pub(super) fn put(record: &mut Record, field: &Field, put: &WireElements<'_>) ->
     }
 }
 
-fn one<T: crate::value::convert::Element>(put: &WireElements<'_>, zero: T) -> Result<T, ConversionError> {
+pub(super) fn one<T: crate::value::convert::Element>(
+    put: &WireElements<'_>,
+    zero: T,
+) -> Result<T, ConversionError> {
     let mut element = [zero];
     decode(put, &Metadata::NONE, &mut element)?;
     Ok(element[0])
@@ -339,7 +324,7 @@ fn post(choice: u16) -> Post {
     if choice == 0 { Post::Always } else { Post::OnChange }
 }
 
-fn array(record: &mut Record) -> Result<&mut Array, PutError> {
+pub(super) fn array(record: &mut Record) -> Result<&mut Array, PutError> {
     match &mut record.value {
         Value::Array(array) => Ok(array),
         _ => Err(PutError::Conversion(ConversionError::Unsupported)),
@@ -361,70 +346,6 @@ fn resize(record: &mut Record, element_type: Option<u16>, capacity: Option<f64>)
     };
     record.value = Value::Array(Boxed::new(Array::new(element_type, capacity)?)?);
     Ok(())
-}
-
-/// Sets VAL of a record from a put; tells what it was before.
-pub(super) fn put_value(
-    record: &mut Record,
-    put: &WireElements<'_>,
-    view: View,
-) -> Result<super::process::Before, PutError> {
-    use super::process::Before;
-    let before = Before::now(record);
-    match &mut record.value {
-        Value::Double(value) => {
-            let mut new = [*value];
-            decode(put, &Metadata::NONE, &mut new)?;
-            *value = new[0];
-        }
-        Value::Long(value) => {
-            let mut new = [*value];
-            decode(put, &Metadata::NONE, &mut new)?;
-            *value = new[0];
-        }
-        Value::State(..) => {
-            let new = state(record, put)?;
-            if let Value::State(state, _) = &mut record.value {
-                *state = new;
-            }
-        }
-        Value::Int64(value) => {
-            let mut new = [*value];
-            decode(put, &Metadata::NONE, &mut new)?;
-            *value = new[0];
-        }
-        Value::LongText(text) => {
-            let changed = if put.from == NativeType::Char && view.long_text() {
-                text.set(&put.bytes[..put.bytes.len().min(put.count as usize)])
-            } else {
-                text.set(one(put, Text::EMPTY)?.as_bytes())
-            };
-            record.set_flag(flag::UNDEFINED, false);
-            return Ok(Before::Text(changed));
-        }
-        Value::Text(text) => {
-            let new = self::text(put, view)?;
-            let changed = **text != new;
-            **text = new;
-            record.set_flag(flag::UNDEFINED, false);
-            return Ok(Before::Text(changed));
-        }
-        Value::Array(_) => {
-            let precision = Some(record.analog.as_ref().map_or(0, |a| a.precision));
-            array(record)?.put(put, &Metadata { precision, ..Metadata::NONE })?;
-        }
-    }
-    record.set_flag(flag::UNDEFINED, false);
-    Ok(before)
-}
-
-/// All but an mbbo take a state's name or number and nothing behind it.
-fn only_a_state(record: &Record, put: &WireElements<'_>) -> Result<(), ConversionError> {
-    let text = trimmed(put.bytes);
-    let is_name = record.with_metadata(|metadata| metadata.states.0.contains(&text));
-    let digits = text.trim_ascii();
-    let digits = digits.strip_prefix(b"+").or(digits.strip_prefix(b"-")).unwrap_or(digits);
-    if is_name || digits.iter().all(u8::is_ascii_digit) { Ok(()) } else { Err(ConversionError::NotANumber) }
 }
 
 /// Whether the type has this field at all, as text that `$` can show.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //! Records whose values come from the application: what their values are, taking one, and deleting such a record.
 
-use super::access;
 use super::array::Array;
 use super::database::{Database, Place};
 use super::process::Before;
+use super::put_value;
 use super::record::{APPLICATION, Record, Value, flag};
 use super::{OutOfMemory, PutError, RecordType, View};
 use crate::value::convert::decode;
@@ -136,12 +136,12 @@ impl Database {
                 decode(put, none, &mut new)?;
                 visit(Elements::Int64(&new))
             }
-            Value::State(..) => visit(Elements::Enum(&[access::state(record, put)?])),
-            Value::Text(_) => visit(Elements::String(&[access::text(put, view)?])),
+            Value::State(..) => visit(Elements::Enum(&[put_value::state(record, put)?])),
+            Value::Text(_) => visit(Elements::String(&[put_value::text(put, view)?])),
             Value::LongText(_) if put.from == NativeType::Char && view.long_text() => {
                 visit(Elements::Char(&put.bytes[..put.bytes.len().min(put.count as usize)]))
             }
-            Value::LongText(_) => visit(Elements::Char(access::text(put, view)?.as_bytes())),
+            Value::LongText(_) => visit(Elements::Char(put_value::text(put, view)?.as_bytes())),
             Value::Array(array) => {
                 let mut new = Array::new(array.element_type, array.capacity())?;
                 new.put(put, none)?;
@@ -231,7 +231,7 @@ fn take(record: &mut Record, incoming: &Incoming<'_>) -> Result<Before, PutError
         (Value::LongText(text), None) => Ok(Before::Text(text.set(incoming.bytes))),
         (_, Some(from)) => {
             let put = WireElements { from, count: incoming.count, bytes: incoming.bytes };
-            access::put_value(record, &put, View::VALUE)
+            put_value::put_value(record, &put, View::VALUE)
         }
         _ => Err(PutError::Unknown),
     }

@@ -23,12 +23,14 @@ mod long_text;
 mod menu;
 mod names;
 mod process;
+mod put_value;
 mod record;
 mod record_type;
 pub mod status;
 #[cfg(test)]
 pub(crate) mod tests;
 mod watch;
+mod write;
 
 pub use application::{Incoming, Kind};
 pub use array::MAX_ARRAY_BYTES;

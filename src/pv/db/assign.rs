@@ -7,7 +7,7 @@ use crate::pv::access::{self, Content};
 use crate::pv::field::{self, Field, FieldType, Put, Store, View};
 use crate::pv::menu::Menu;
 use crate::pv::record::{Record, Value, flag};
-use crate::pv::{PutError, RecordType};
+use crate::pv::{PutError, RecordType, put_value};
 use crate::value::convert::ConversionError;
 use crate::value::{Alarm, NativeType, Severity, Status, Text};
 use alloc::vec::Vec;
@@ -253,7 +253,9 @@ fn array(record: &mut Record, json: &[u8], place: Place) -> Result<(), Fault> {
     }
     let from = if native == NativeType::String { NativeType::String } else { NativeType::Double };
     let put = crate::value::WireElements { from, count, bytes: &bytes };
-    access::put_value(record, &put, View::VALUE).map(|_| ()).map_err(|error| put_fault(error, b"INP", place))
+    put_value::put_value(record, &put, View::VALUE)
+        .map(|_| ())
+        .map_err(|error| put_fault(error, b"INP", place))
 }
 
 /// The first element of the inside of an array, and what follows its comma.
