@@ -227,7 +227,7 @@ class Bsp:
     @property
     def libs(self):
         """Libraries of the network stack, in link order."""
-        return {"none": [], "libbsd": ["-lbsd", "-lm", "-lz"], "legacy": self.legacy_libs()}[self.stack]
+        return {"none": [], "libbsd": ["-ltftpfs", "-lbsd", "-lm", "-lz"], "legacy": self.legacy_libs()}[self.stack]
 
     def legacy_libs(self):
         """The legacy stack, with the library that the board's driver is in."""

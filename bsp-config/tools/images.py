@@ -26,7 +26,7 @@ STACK_SOURCES = {
 # How the image starts the network and keeps the time.
 START_SOURCES = {
     "none": [],
-    "libbsd": ["src/os/rtems/network_libbsd.c", "src/os/rtems/sntp.c"],
+    "libbsd": ["src/os/rtems/network_libbsd.c", "src/os/rtems/sntp.c", "examples/mount.c"],
     "legacy": ["src/os/rtems/network_legacy.c", "src/os/rtems/sntp.c"],
 }
 

@@ -177,6 +177,30 @@ def configuration(clients, machine):
     check("No such file" in shown, shown)
 
 
+def from_tftp(clients, machine):
+    """Rules are read from a TFTP server that the image has mounted; a file that is not there is an error, and changes nothing."""
+    if machine.stack != "libbsd":
+        raise Skip("no TFTP in this image")
+    rules = "ASG(DEFAULT) { RULE(1, WRITE) }\n"
+    # More than one datagram of TFTP.
+    (machine.tftp / "open.acf").write_text("# who may do what\n" * 100 + rules, encoding="utf-8")
+    (machine.tftp / "closed.acf").write_text(rules.replace("WRITE", "READ"), encoding="utf-8")
+    try:
+        for name, right in (("closed", "read, no write"), ("missing", "read, no write"), ("open", "read, write")):
+            shown = machine.command(f"access load /tftp/{GATEWAY}:{name}.acf", 60)
+            check(("1 in 1 access groups" in shown) == (name != "missing"), shown)
+            check(right in clients.run("cainfo", "ioc:catime"), f"after {name}.acf not {right!r}")
+    finally:
+        machine.command("access load /etc/ioc/crate.acf")
+
+
+def last_value(clients, machine):
+    """After a flood of sets from tasks of several priorities the last value is what clients read."""
+    machine.command("selftest pv-tasks", 60)
+    text = clients.run("caget", "-t", "selftest:shared")
+    check(text.strip() == "4321", text)
+
+
 def server_restart(clients, machine):
     """The server stops and starts by command, and serves again."""
     before = machine.command("casrv stop")
@@ -304,6 +328,8 @@ TESTS = [
     ("catime-1000", catime(1000), False),
     ("catime-10000", catime(10000), True),
     ("configuration", configuration, False),
+    ("tftp", from_tftp, False),
+    ("pv-last-value", last_value, False),
     ("device", device, False),
     ("casrv-restart", server_restart, False),
     ("casw", casw, False),

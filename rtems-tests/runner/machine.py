@@ -47,16 +47,18 @@ def cable(machine, host):
 class Machine:
     """A running image."""
 
-    def __init__(self, bsp, image, ports=(), extra=(), network=None, label=""):
+    def __init__(self, bsp, image, ports=(), extra=(), network=None, label="", tftp=None):
         if network is None:
             check_free(ports)
         words = {
             "image": str(image),
             "rtems": bsp.prefix,
             "bsp_lib": str(bsp.lib),
-            "network": network or "user" + forwards(ports),
+            "network": network or "user" + forwards(ports) + (f",tftp={tftp}" if tftp else ""),
         }
         command = [word.format(**words) for word in bsp.config["emulator"]["command"]] + list(extra)
+        # The folder whose files the emulator's TFTP server at 10.0.2.2 has.
+        self.tftp = pathlib.Path(tftp) if tftp else None
         self.search_tries = bsp.config["emulator"].get("search_tries", 1.0)
         self.search_burst = bsp.config["emulator"].get("search_burst", 32)
         self.stack = bsp.stack

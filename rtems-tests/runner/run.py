@@ -18,6 +18,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -211,7 +212,7 @@ def run_image(bsp, build, wanted, quick):
     else:
         ports = host.PORTS if bsp.stack != "none" else ()
         try:
-            with Machine(bsp, image, ports) as machine:
+            with tempfile.TemporaryDirectory() as folder, Machine(bsp, image, ports, tftp=folder) as machine:
                 shown = machine.boot()
                 facts["booted"] = True
                 report.add("boot", "passed", " ".join(re.findall(r"network: .*", shown)).strip())
