@@ -49,8 +49,12 @@ fn stuck_seconds() -> Result<u64, String> {
     }
 }
 
+/// What a block may be larger than asked for: the heap leaves no rest that would be too small for a block, and lists grow with
+/// the most clients that were there at once. A block lost for each client would be a hundred times as much.
+const SLACK: usize = 1024;
+
 /// What the server holds.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Holdings {
     /// Blocks of its heap.
     blocks: usize,
@@ -58,6 +62,15 @@ struct Holdings {
     bytes: usize,
     /// Open descriptors.
     descriptors: usize,
+}
+
+impl Holdings {
+    /// No block or descriptor more than before, and no larger ones.
+    fn is_as(&self, before: &Self) -> bool {
+        self.blocks == before.blocks
+            && self.descriptors == before.descriptors
+            && self.bytes.abs_diff(before.bytes) < SLACK
+    }
 }
 
 /// As its shell shows it.
@@ -124,9 +137,9 @@ fn clients_that_go_at_any_stage_leave_nothing() -> Result<(), String> {
     round()?;
     let mut before = None;
     retry(PATIENCE, || {
-        let now = holdings(&mut server).ok();
-        let same = now.is_some() && now == before;
-        before = now;
+        let now = holdings(&mut server).ok()?;
+        let same = before.as_ref().is_some_and(|before| now.is_as(before));
+        before = Some(now);
         same.then_some(())
     });
     let before = before.ok_or("no figures of the server")?;
@@ -137,7 +150,7 @@ fn clients_that_go_at_any_stage_leave_nothing() -> Result<(), String> {
     }
     let mut after = String::new();
     retry(PATIENCE, || match holdings(&mut server) {
-        Ok(now) if now == before => Some(()),
+        Ok(now) if now.is_as(&before) => Some(()),
         other => {
             after = format!("{other:?}");
             None
@@ -168,7 +181,7 @@ fn a_stuck_subscriber_takes_no_more_than_its_buffer() -> Result<(), String> {
     let before = holdings(&mut server)?;
     update(&mut writer, channel, &mut reader, &mut value, Duration::from_secs(seconds))?;
     let after = holdings(&mut server)?;
-    if before != after {
+    if !after.is_as(&before) {
         return Err(format!("{before:?} before, {after:?} after {seconds} s, value {value}"));
     }
     // When it reads at last, it gets the last value, too.
