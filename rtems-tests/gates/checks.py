@@ -136,7 +136,7 @@ _POINTERS = re.compile(r"^(?:&(.*)|(?:(?:::)?(?:core::ptr::|std::ptr::|alloc::bo
 _FUNCTION_POINTER = re.compile(r"^(?:unsafe\s+)?extern\s+(?:\"C(?:-unwind)?\"\s+)?fn\b", re.S)
 _OPTION = re.compile(r"^(?:(?:::)?(?:core|std)::option::)?Option<(.*)>$", re.S)
 
-_ABI = r"extern\s+(?:\"C(?:-unwind)?\"\s+)?fn"
+_ABI = r"extern\s+(?:\"(?:C|system)(?:-unwind)?\"\s+)?fn"
 _ARGUMENTS = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _RESULT = r"(?:[^{;\[]|\[[^\]]*\])+?"
 # A type up to the end of the declaration: what stands in <> and () belongs to it.
@@ -144,7 +144,8 @@ _TYPE = r"(?:[^,;={}<>()\[]|\[[^\]]*\]|->|<(?:[^<>]|->|<(?:[^<>]|->|<[^<>]*>)*>)
 _SIGNATURE = re.compile(rf"{_ABI}\s+(\w+)\s*(?:<[^>]*>)?\s*({_ARGUMENTS})\s*(?:->\s*({_RESULT}))?\s*(?:where[^{{]*)?[{{;]", re.S)
 _DECLARED = re.compile(rf"\bfn\s+(\w+)\s*({_ARGUMENTS})\s*(?:->\s*({_RESULT}))?\s*;", re.S)
 _POINTER = re.compile(rf"{_ABI}\s*{_ARGUMENTS}\s*->\s*({_TYPE})", re.S)
-_EXTERN_BLOCK = re.compile(r"extern\s+(?:\"C(?:-unwind)?\"\s*)?\{(.*?)\n\s*\}", re.S)
+# On one line as well: nobody has to have formatted what bindgen writes.
+_EXTERN_BLOCK = re.compile(r"extern\s+(?:\"(?:C|system)(?:-unwind)?\"\s*)?\{([^{}]*|.*?\n\s*)\}", re.S)
 _ALIAS = re.compile(r"\btype\s+(\w+)\s*=\s*([^;]+);")
 
 
@@ -252,12 +253,16 @@ def reachable(objects, roots):
     return paths
 
 
-def hooks(objects, roots):
-    """Forbidden functions within reach of the wrapped heap entry points `roots`."""
+def hooks(objects, roots, allowed=None):
+    """Forbidden functions within reach of the wrapped heap entry points `roots`, and what they ask of an image that is not
+    in the `allowed` list, if there is one."""
     paths = reachable(objects, roots)
+    here = {symbol.name for found in objects for symbol in found.symbols if symbol.section}
     wrong = [f"{root}: not in the archive" for root in roots if root not in paths]
     for name, path in sorted(paths.items()):
-        if FORBIDDEN.match(name.removeprefix(".text.")):
+        outside = name not in here and not name.startswith(".")
+        unknown = allowed is not None and outside and not any(fnmatch.fnmatchcase(name, pattern) for pattern in allowed)
+        if FORBIDDEN.match(name.removeprefix(".text.")) or unknown:
             wrong.append("heap hook reaches " + name + ": " + " -> ".join(path))
     return wrong
 

@@ -28,15 +28,16 @@ MARKER = "rtems_ioc_pool_hooks_present"
 def check_archive(path, server, hooks):
     """Everything that a static archive has to satisfy, before anybody links it."""
     objects = elf.read(path)
-    allowed = checks.read_allowed(HERE / "allowed-pool.txt")
-    if server:
-        allowed |= checks.read_allowed(HERE / "allowed-server.txt")
+    allowed = of_hooks = checks.read_allowed(HERE / "allowed-pool.txt")
     if hooks:
-        allowed |= {"__real_" + name for name in WRAPPED}
+        allowed = of_hooks = allowed | {"__real_" + name for name in WRAPPED}
+    if server:
+        # The hooks may do no more than those of the pool's own archive.
+        allowed = allowed | checks.read_allowed(HERE / "allowed-server.txt")
     wrong = checks.altivec(objects) + checks.tls(objects) + checks.undefined(objects, allowed)
     if hooks:
         # With our C objects in it, it is one that is linked, and bsp-config/tools has closed it.
-        wrong += checks.marker(objects, HOOKS + [MARKER]) + checks.hooks(objects, HOOKS)
+        wrong += checks.marker(objects, HOOKS + [MARKER]) + checks.hooks(objects, HOOKS, of_hooks)
         # Without a network our C objects define the BSD calls, on purpose.
         rust = [found for found in objects if found.name.endswith(".rcgu.o")]
         wrong += checks.exports(rust) if rust else [f"{path}: no object of Rust's in it"]

@@ -134,6 +134,15 @@ class Links(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertRegex(text, "no --wrap of.* _Heap_Resize_block")
 
+    def test_hooks_that_the_kernel_goes_round_and_that_are_kept(self):
+        # The same without collecting sections: the wrappers are there, and nobody calls them.
+        kernel = [f"{name}.o" for name in ("malloc", "resize", "space")]
+        subprocess.run([COMPILER, "-nostdlib", "-r", "-o", "whole.o", *kernel], cwd=self.folder, check=True)
+        self.link(*WRAPS, *ASKED, "librtems_ioc_pool.a", "main.o", "-luser", "-ldb", "whole.o", "-lkernel")
+        status, text = self.check()
+        self.assertEqual(status, 1)
+        self.assertIn("c_library calls _Heap_Resize_block", text)
+
     def test_no_question_at_all(self):
         self.link("main.o", "search.o", "user.o", "-Wl,--defsym=osiSufficentSpaceInPool=0", "-lkernel", "-Wl,-s")
         self.assertEqual(self.check()[0], 2)

@@ -127,6 +127,13 @@ class CompiledFaults(unittest.TestCase):
             self.assertIn(f"heap hook reaches {name}: __wrap__Heap_Free -> ", wrong[0])
         self.assertTrue(checks.hooks(self.objects("int other;"), root))
 
+    def test_hooks_by_what_nobody_knows(self):
+        """A name that is on no list is one too many, too."""
+        text = "int send(int); int __wrap__Heap_Free(void *heap, void *p) { return send(1); }"
+        root = ["__wrap__Heap_Free"]
+        self.assertEqual(checks.hooks(self.objects(text), root, {"send"}), [])
+        self.assertEqual(checks.hooks(self.objects(text), root, {"__real_*"}), ["heap hook reaches send: __wrap__Heap_Free -> send"])
+
     def test_hooks_by_an_inlined_lock(self):
         """RTEMS's own locks are inline functions; what is left of them in the object is caught."""
         include = next(pathlib.Path("/opt/rtems").glob("*/powerpc-rtems6/*/lib/include/rtems/thread.h"), None)
@@ -226,6 +233,8 @@ class ReturnedStructs(unittest.TestCase):
     def test_declared_function(self):
         block = 'unsafe extern "C" {\n    pub fn div(a: ::cty::c_int, f: unsafe extern "C" fn(u32)) -> div_t;\n}\n'
         self.assertTrue(checks.returns({"b": block + "pub struct div_t { a: i32 }"}))
+        # As bindgen writes it where there is no rustfmt.
+        self.assertTrue(checks.returns({"b": 'unsafe extern "C" { pub fn div (a : i32) -> div_t ; }'}))
         self.assertEqual(checks.returns({"b": block + "pub type div_t = ::cty::c_long;"}), [])
         self.assertEqual(checks.returns({"b": block.replace("div_t", "*mut div_t")}), [])
 
