@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::circuit;
 use super::deadline::PATIENCE;
-use super::ports::{free_port, free_ports};
+use super::ports::free_ports;
 use super::process::{self, Process};
 use super::python::Clients;
 use super::repeater::Repeater;
@@ -30,7 +30,10 @@ impl Site {
     /// # Errors
     /// If no socket is to be had.
     pub fn new() -> Result<Self, String> {
-        Ok(Self { port: free_port(), echo_port: free_ports(ECHO_PORTS), repeater: Repeater::start()? })
+        // The repeater has its port already, and the server's are chosen together: none is chosen twice.
+        let repeater = Repeater::start()?;
+        let port = free_ports(1 + ECHO_PORTS);
+        Ok(Self { port, echo_port: port + 1, repeater })
     }
 
     /// Sets a client's environment so that it looks for this server and no other.
@@ -103,11 +106,19 @@ impl Server {
                 .args(options);
             site.server(command)
         };
-        let server = Self::start(start, known)?;
-        // The echo service starts after the searches are answered, and is announced when it listens.
-        let last = format!(":{}", server.site.echo_port + ECHO_PORTS - 1);
-        server.process.wait_for_line(0, START_LIMIT, |line| line.contains(&last))?;
-        Ok(server)
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            let server = Self::start(start, known)?;
+            // The echo service starts after the searches are answered, and is announced when it listens.
+            let listens = format!(":{}", server.site.echo_port + ECHO_PORTS - 1);
+            match server.process.wait_for_line(0, START_LIMIT, |line| line.contains(&listens)) {
+                Ok(_) => return Ok(server),
+                // Somebody took one of its ports meanwhile.
+                Err(text) if text.contains("in use") => last = text,
+                Err(text) => return Err(text),
+            }
+        }
+        Err(last)
     }
 
     /// softIoc with the records of `db`.
