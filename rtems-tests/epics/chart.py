@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Draws curves on two logarithmic axes as SVG."""
+"""Curves: drawn on two logarithmic axes as SVG, or as a table in Markdown."""
 
 import math
 from xml.sax.saxutils import escape
@@ -70,3 +70,13 @@ def draw(curves, title, across, up):
         last = max(height, last + 15)
         out.append(text(WIDTH - RIGHT + 10, last + 4, name, "start", f' fill="{colour}"'))
     return "\n".join([*out, "</svg>\n"])
+
+
+def table(curves, title, unit):
+    """The points of {name: [(x, y), ...]}; a slow one stops early, and the longest says which columns there are."""
+    columns = [x for x, _ in max(curves.values(), key=len)]
+    lines = [f"| {title} | " + " | ".join(f"{x} {unit}" for x in columns) + " |", "|:--|" + "--:|" * len(columns)]
+    for name, points in curves.items():
+        cells = [f"{y:.4g}" for _, y in points] + ["no end in time"] * (len(columns) - len(points))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -11,6 +11,9 @@ emulator, makes its heap old and drives it with EPICS's own catime from the host
 | curve    | connect time against the number of heap blocks, and draws it (--svg FILE)                    |
 | searches | instructions per answered name search (QEMU's -icount: no wall clock in it)                  |
 | cost     | instructions per malloc() and free(), size of the image                                      |
+
+The exit status is 1 when a search takes more than 1.03 of what it takes with `always`, ours connects less than 100 times faster
+than as shipped, or a channel of ours needs more than one search (verdicts.py).
 """
 
 import argparse
@@ -25,6 +28,7 @@ import ioc as emulated
 import variants
 import catime
 import chart
+import verdicts
 
 import bsps  # noqa: E402  (ioc.py has put its folder on the path)
 import programs as host
@@ -124,20 +128,13 @@ def show_table(found):
 
 def compare(count, rows):
     """What the table says of ours against the others."""
-    ours, always = rows.get("tier-a"), rows.get("always")
-    if not ours or not always:
-        return
-    if rows.get("shipped"):
-        factor = catime.median(rows["shipped"], "connect") / catime.median(ours, "connect")
+    factor, above = verdicts.factor(rows), verdicts.above(rows)
+    if factor is not None:
         print(f"\n{count} records: connects {factor:.0f} times faster than as shipped.", end=" ")
-    names = [name for name in always[0] if name not in ("blocks", "tries", "max tries")]
-    apart = []
-    for name in names:
-        (low, high), (least, most) = catime.spread(ours, name), catime.spread(always, name)
-        if low > most or high < least:
-            apart.append(f"{name} {low:.4g}-{high:.4g} against {least:.4g}-{most:.4g}")
-    print(f"Of catime's {len(names)} rows {len(names) - len(apart)} lie within the spread of `always`"
-          + (f"; not {', '.join(apart)}" if apart else "") + ".\n")
+    if above is not None:
+        names, slower = above
+        print(f"Of catime's {len(names)} rows {len(names) - len(slower)} have a median that is not above the slowest run of `always`"
+              + (f"; above it are {'; '.join(slower)}" if slower else "") + ".\n")
 
 
 def curve(bench):
@@ -164,14 +161,11 @@ def curve(bench):
 
 def show_curve(found, bench):
     """The points as a table, the picture as a file."""
-    print("| connect, us per channel | " + " | ".join(f"{blocks} blocks" for blocks, _ in next(iter(found.values()))) + " |")
-    print("|:--|" + "--:|" * len(HOLES))
-    for variant, points in found.items():
-        print(f"| {variant} | " + " | ".join(f"{time_:.4g}" for _, time_ in points) + " |")
+    print(chart.table(found, "connect, us per channel", "blocks"))
     if bench.options.svg:
         names = {"shipped": "as shipped", "pr866": "PR 866", "tier-b": "ours, no hooks", "tier-a": "ours", "always": "always yes"}
         title = f"EPICS base on RTEMS, {bench.bsp.name} in QEMU: connect time of 1000 channels by catime"
-        curves = {names[variant]: points for variant, points in found.items()}
+        curves = {names[variant]: points for variant, points in found.items() if points}
         picture = chart.draw(curves, title, "heap blocks, used and free", "us per channel")
         pathlib.Path(bench.options.svg).write_text(picture, encoding="utf-8")
 
@@ -192,8 +186,9 @@ def searches(bench):
                 before = ioc.busy()
                 answered = wire.search("127.0.0.1", 5064, count)
                 after = ioc.busy()
+                host.check(answered, f"{variant}: no search was answered")
                 taken = after[0] - before[0] - rate * (after[1] - before[1])
-                found[variant].append(taken * 1000 / max(answered, 1))
+                found[variant].append(taken * 1000 / answered)
             say(f"searches: {variant}: blocks {blocks}, {[round(each) for each in found[variant]]}")
     return found
 
@@ -229,8 +224,24 @@ def show_cost(found):
         print(f"{variant}: {facts['malloc']}; text data bss {' '.join(facts['size'].split()[:3])}; {facts['free bytes']} bytes free")
 
 
+def judge(what, found):
+    """Says what is wrong with the figures, and what could not be told; True when nothing is wrong."""
+    judged = []
+    if what == "searches":
+        judged = [("instructions per search", verdicts.searches(found))]
+    elif what == "table":
+        judged = [(f"{count} records: {name}", test(rows)) for count, rows in found.items()
+                  for name, test in (("search tries", verdicts.tries), ("connect time", verdicts.connect))]
+    for name, faults in judged:
+        if faults is None:
+            print(f"NOT JUDGED: {name}: there is nothing to compare")
+        for fault in faults or []:
+            print(f"FAULT: {name}: {fault}")
+    return not any(faults for _, faults in judged)
+
+
 def main():
-    """What was asked for, one after the other."""
+    """What was asked for, one after the other; the exit status is 1 when a figure is not what it has to be (verdicts.py)."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rtems", required=True)
     parser.add_argument("--epics", required=True, help="an EPICS base, built for the target")
@@ -258,15 +269,17 @@ def main():
         "curve": (curve, lambda found: show_curve(found, bench)),
         "cost": (cost, show_cost),
     }
-    everything = {}
+    everything, good = {}, True
     for what in options.what.split(","):
         measure, show = steps[what]
         everything[what] = measure(bench)
         show(everything[what])
+        good &= judge(what, everything[what])
         sys.stdout.flush()
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(everything, indent=1), encoding="utf-8")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
