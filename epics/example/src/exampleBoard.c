@@ -8,9 +8,30 @@
 #include <bsp/irq.h>
 
 #if defined(BSP_POWERPC_IRQ_GENERIC_SUPPORT) && __RTEMS_MAJOR__ > 5
-/* RTEMS 6 of 2026 arms no decrementer on motorola_powerpc and beatnik. */
+#define MAY_NEED_CLOCK_ON 1
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <rtems.h>
+#include <rtems/counter.h>
+
 extern void clockOn(void *unused);
-#define NEEDS_CLOCK_ON 1
+
+/* Watches the CPU counter for the time of three ticks: does the tick count move? */
+static bool ticks(void)
+{
+    uint32_t nanoseconds = 3 * (1000000000 / rtems_clock_get_ticks_per_second());
+    rtems_interval before = rtems_clock_get_ticks_since_boot();
+    rtems_counter_ticks limit = rtems_counter_nanoseconds_to_ticks(nanoseconds);
+    rtems_counter_ticks start = rtems_counter_read();
+    while (rtems_counter_difference(rtems_counter_read(), start) < limit) {
+        if (rtems_clock_get_ticks_since_boot() != before) {
+            return true;
+        }
+    }
+    return false;
+}
 #endif
 
 #ifdef qemu
@@ -20,8 +41,12 @@ extern int rtems_bsdnet_ntp_bcast_timeout_secs;
 
 int epicsRtemsInitPreSetBootConfigFromNVRAM(struct rtems_bsdnet_config *config)
 {
-#ifdef NEEDS_CLOCK_ON
-    clockOn(0);
+#ifdef MAY_NEED_CLOCK_ON
+    /* RTEMS 6 of 2026 arms no decrementer on motorola_powerpc and beatnik; another one may have done so. */
+    if (!ticks()) {
+        printf("this RTEMS has not started the clock of the BSP; starting it\n");
+        clockOn(0);
+    }
 #endif
 #ifdef qemu
     /* The NE2000 of QEMU's PReP machine; its driver assumes another line. Nobody there tells the time. */
