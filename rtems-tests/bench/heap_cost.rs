@@ -22,7 +22,7 @@ struct Counted<'a>(&'a mut Tracker<Native>, &'a Pool, u64);
 #[inline(never)]
 fn counted_allocated(hooks: &mut Counted<'_>, memory: &RawMemory, heap: usize, pointer: usize) {
     hooks.0.allocated(memory, heap, pointer);
-    hooks.1.publish(hooks.0.largest_lower_bound());
+    hooks.1.publish(hooks.0.bound());
 }
 #[inline(never)]
 fn counted_before_free(
@@ -43,7 +43,7 @@ fn counted_after_free(
     freed: bool,
 ) {
     hooks.0.after_free(memory, heap, note, freed);
-    hooks.1.publish(hooks.0.largest_lower_bound());
+    hooks.1.publish(hooks.0.bound());
 }
 #[inline(never)]
 fn counted_before_resize(
@@ -58,7 +58,7 @@ fn counted_before_resize(
 #[inline(never)]
 fn counted_after_resize(hooks: &mut Counted<'_>, memory: &RawMemory, heap: usize, note: &ResizeNote) {
     hooks.0.after_resize(memory, heap, note);
-    hooks.1.publish(hooks.0.largest_lower_bound());
+    hooks.1.publish(hooks.0.bound());
 }
 
 impl Hooks<RawMemory> for Counted<'_> {
@@ -127,7 +127,7 @@ impl Bench {
             heap.free(&mut memory, &mut tracker, pointer);
         }
         let pool = Pool::new();
-        pool.publish(tracker.largest_lower_bound());
+        pool.publish(tracker.bound());
         Self { _area: area, memory, heap, tracker, pool }
     }
 }
@@ -230,10 +230,10 @@ const ROWS: &[Row] = &[
             pool.set_reserve(0);
             for step in 0..100 {
                 let pointer = heap.allocate(memory, tracker, REQUEST - 16 * (step % 3), 0, 0);
-                pool.publish(tracker.largest_lower_bound());
+                pool.publish(tracker.bound());
                 black_box(counted_query(pool, 2030, QUERIES / 100));
                 heap.free(memory, tracker, pointer);
-                pool.publish(tracker.largest_lower_bound());
+                pool.publish(tracker.bound());
             }
             QUERIES
         },

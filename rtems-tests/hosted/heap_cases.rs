@@ -5,8 +5,8 @@ use rtems_ioc::heap::index::Index;
 use rtems_ioc::heap::model::{Heap, NoHooks, ResizeStatus};
 use rtems_ioc::heap::tier_b::Search;
 use rtems_ioc::heap::{
-    AttachError, Memory, MemoryMut, Rtems4_7, Rtems4_10, Rtems4_11, Rtems4_11Protected, SliceMemory, State,
-    Tracker, Version, Watch, walk,
+    AttachError, Memory, MemoryMut, NOTHING_FREE, Rtems4_7, Rtems4_10, Rtems4_11, Rtems4_11Protected,
+    SliceMemory, State, Tracker, Version, Watch, walk,
 };
 
 const BASE: usize = 0x4000;
@@ -357,8 +357,10 @@ fn bounds_of_a_heap_that_is_full_or_empty() {
     assert_eq!((full.free_bytes, full.free_blocks, full.largest_lower_bound), (0, 0, 0));
     assert_eq!((full.fragmentation, full.failed, full.minimum_free_bytes), (0, 2, 0));
     assert_eq!(tracker.largest_exact(&memory), 0);
+    // That nothing is free is something else than that nothing is known.
+    assert_eq!(tracker.bound(), NOTHING_FREE);
     assert!(heap.free(&mut memory, &mut tracker, block));
-    assert_eq!(tracker.largest_lower_bound(), all);
+    assert_eq!((tracker.largest_lower_bound(), tracker.bound()), (all, all));
 }
 
 /// The largest block is known exactly although its last equal was used up, by looking at its class only.

@@ -32,5 +32,5 @@ pub use layout::{
     Configured, Family, Layout, Native, Rtems4_7, Rtems4_10, Rtems4_11, Rtems4_11Protected, Version,
 };
 pub use memory::{Memory, MemoryMut, SliceMemory};
-pub use tracker::{AttachError, FreeNote, ResizeNote, Snapshot, State, Tracker};
+pub use tracker::{AttachError, FreeNote, NOTHING_FREE, ResizeNote, Snapshot, State, Tracker};
 pub use watch::Watch;

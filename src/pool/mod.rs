@@ -17,7 +17,7 @@ mod source;
 
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use crate::heap::{Configured, Version};
+use crate::heap::{Configured, NOTHING_FREE, Version};
 
 pub use crate::heap::Snapshot;
 pub use c_abi::{CallWriter, WriteCall};
@@ -33,7 +33,8 @@ const OVERHEAD: usize = Configured::LAYOUT.overhead();
 
 /// The pool of one heap: what is published of it, and how questions are answered.
 pub struct Pool {
-    /// There is a free block of at least this size (with header); 0 if nothing is known.
+    /// There is a free block of at least this size (with header); [`NOTHING_FREE`] if there is none, which answers every
+    /// question without the heap's lock, and 0 if nothing is known.
     published: AtomicUsize,
     /// Reserve and block overhead: what a request needs beyond its own bytes.
     margin: AtomicUsize,
@@ -92,7 +93,8 @@ impl Pool {
         self.published.store(largest_lower_bound, Ordering::Relaxed);
     }
 
-    /// The published bound of the largest free block in bytes (with header), 0 if nothing is known.
+    /// The published bound of the largest free block in bytes (with header); 0 if nothing is known, [`NOTHING_FREE`] if
+    /// nothing is free.
     #[inline]
     pub fn published(&self) -> usize {
         self.published.load(Ordering::Relaxed)
@@ -105,7 +107,7 @@ impl Pool {
 
     /// What `malloc_free_space()` should return, if the pool knows it: the largest free block with header, from below.
     pub fn free_space(&self) -> Option<usize> {
-        Some(self.published()).filter(|bound| *bound != 0)
+        Some(self.published()).filter(|bound| *bound > NOTHING_FREE)
     }
 
     /// The state of the heap, `None` without one. Takes the heap's lock.

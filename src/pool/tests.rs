@@ -52,6 +52,17 @@ fn the_published_bound_answers_alone() {
 }
 
 #[test]
+fn a_heap_with_nothing_free_is_not_asked() {
+    let (pool, source) = played();
+    pool.set_reserve(0);
+    pool.publish(NOTHING_FREE);
+    assert!(!pool.admits(0) && !pool.admits(1) && !pool.admits(usize::MAX));
+    assert_eq!(source.0.load(Ordering::Relaxed), 0);
+    // What malloc_free_space() says then is its own search's.
+    assert_eq!(pool.free_space(), None);
+}
+
+#[test]
 fn absurd_sizes_are_refused_and_do_not_wrap() {
     let (pool, _) = played();
     for published in [0, 60_000, usize::MAX / 2] {

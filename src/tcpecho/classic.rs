@@ -41,7 +41,13 @@ pub fn serve<S: System>(
                 drop(stream);
                 result?;
             }
-            Err(SocketError::WouldBlock | SocketError::Interrupted | SocketError::Closed) => {
+            // Nobody, or somebody who has gone again.
+            Err(
+                SocketError::WouldBlock
+                | SocketError::Interrupted
+                | SocketError::Closed
+                | SocketError::NotConnected,
+            ) => {
                 wait(&mut poller, listener.descriptor(), Interest::READ)?;
             }
             // Somebody will give back a descriptor or a buffer.

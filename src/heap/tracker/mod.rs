@@ -19,6 +19,9 @@ use super::tags::{Range, Tags};
 
 pub use operations::{FreeNote, ResizeNote};
 
+/// The bound of a heap in which nothing is free: less than any need, and not 0, which is for what is not known.
+pub const NOTHING_FREE: usize = 1;
+
 /// Whether the tracker can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -121,7 +124,7 @@ pub struct Tracker<V> {
     witness_count: u32,
     /// The witness is the largest free block and the count of its equals is exact.
     witness_is_largest: bool,
-    /// Largest free block, from below.
+    /// Largest free block, from below; [`NOTHING_FREE`] if there is none, 0 if nothing is known.
     lower_bound: usize,
     operations: u32,
     failed: u32,
@@ -232,11 +235,16 @@ impl<V: Version> Tracker<V> {
         self.heap
     }
 
-    /// There is a free block of at least this size; 0 if nothing is known or nothing is free. The owner publishes it
-    /// after each operation with one store, which is all that a reader without the lock ever sees.
+    /// What the owner publishes after each operation with one store, which is all that a reader without the lock ever sees:
+    /// there is a free block of at least this size. 0 if nothing is known, [`NOTHING_FREE`] if nothing is free.
     #[inline(always)]
-    pub fn largest_lower_bound(&self) -> usize {
+    pub fn bound(&self) -> usize {
         self.lower_bound
+    }
+
+    /// There is a free block of at least this size; 0 if nothing is known or nothing is free.
+    pub fn largest_lower_bound(&self) -> usize {
+        if self.lower_bound == NOTHING_FREE { 0 } else { self.lower_bound }
     }
 
     /// The largest free block exactly, 0 if there is none. To be asked under the heap's lock.
@@ -264,7 +272,7 @@ impl<V: Version> Tracker<V> {
             members == 0
         });
         if members != 0 {
-            return self.lower_bound;
+            return self.largest_lower_bound();
         }
         self.witness = largest;
         self.witness_count = equals;
@@ -282,9 +290,9 @@ impl<V: Version> Tracker<V> {
             free_bytes: self.free_bytes,
             free_blocks: self.free_blocks,
             used_blocks: if attached { tags.counter(V::LAYOUT.used_blocks) as usize } else { 0 },
-            largest_lower_bound: self.lower_bound,
+            largest_lower_bound: self.largest_lower_bound(),
             minimum_free_bytes: self.minimum_free_bytes,
-            fragmentation: Snapshot::fragmentation(self.free_bytes, self.lower_bound),
+            fragmentation: Snapshot::fragmentation(self.free_bytes, self.largest_lower_bound()),
             failed: self.failed,
             operations: self.operations,
             resyncs: self.resyncs,

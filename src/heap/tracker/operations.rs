@@ -11,7 +11,7 @@
 //! Since free blocks are never adjacent, allocation turns one free block into at most free|used|free, freeing merges at
 //! most three pieces into one, and resizing only moves the lower end of the free block behind.
 
-use super::{ATTACH_TRIES, STRIKE_DISTANCE, STRIKES, Tracker};
+use super::{ATTACH_TRIES, NOTHING_FREE, STRIKE_DISTANCE, STRIKES, Tracker};
 use crate::heap::index::Index;
 use crate::heap::layout::{Family, Version};
 use crate::heap::memory::Memory;
@@ -335,7 +335,7 @@ impl<V: Version> Tracker<V> {
     pub(super) fn update_bound(&mut self) {
         if !self.witness_is_largest {
             let Some(top) = self.index.top() else {
-                self.lower_bound = 0;
+                self.lower_bound = NOTHING_FREE;
                 return;
             };
             let lower = Index::lower_bound(top);

@@ -93,7 +93,7 @@ unsafe fn hooked(heap: usize) -> Option<(&'static mut Watch<Configured>, RawMemo
 /// Makes the result of an operation visible with one store.
 #[inline(always)]
 fn publish(watch: &Watch<Configured>) {
-    pool().publish(watch.tracker.largest_lower_bound());
+    pool().publish(watch.tracker.bound());
 }
 
 /// After `_Heap_Allocate*` returned `pointer`, or null. 0: `wrap.c` has to call [`rtems_ioc_heap_settle`].

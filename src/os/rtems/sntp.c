@@ -26,9 +26,12 @@
 /* Version 4, client. */
 #define REQUEST 0x23
 #define MODE_SERVER 4
-/* From 1900, as NTP counts, to 1970, and to 2000. */
+/* The leap indicator of a server that does not know the time. */
+#define LEAP_UNKNOWN 3
+/* From 1900, as NTP counts, to 1970 and to 1960; from 1970 to 2000. */
 #define NTP_TO_UNIX 2208988800u
-#define NTP_TO_2000 (NTP_TO_UNIX + 946684800u)
+#define NTP_TO_1960 1893456000u
+#define UNIX_2000 946684800
 #define ANSWER_SECONDS 2
 #define TRIES 3
 #define PERIOD_SECONDS 600
@@ -49,11 +52,11 @@ static uint32_t word(const unsigned char *bytes)
   return (uint32_t) bytes[0] << 24 | (uint32_t) bytes[1] << 16 | (uint32_t) bytes[2] << 8 | bytes[3];
 }
 
-/* Seconds since 1970. NTP's count begins anew in February 2036: what would lie before 2000 comes after that. (Where time_t has
- * 32 bits, up to RTEMS 4.11, the clock itself ends in 2038.) */
+/* Seconds since 1970. NTP's count begins anew in February 2036: the first sixty years of a count come after that. (Where time_t
+ * has 32 bits, up to RTEMS 4.11, the clock itself ends in 2038.) What then lies before 2000 is a server's that lost its clock. */
 static int64_t seconds_of(uint32_t ntp)
 {
-  return (int64_t) ntp - NTP_TO_UNIX + (ntp < NTP_TO_2000 ? INT64_C(1) << 32 : 0);
+  return (int64_t) ntp - NTP_TO_UNIX + (ntp < NTP_TO_1960 ? INT64_C(1) << 32 : 0);
 }
 
 /* Asks once; true when the clock was set. */
@@ -71,10 +74,11 @@ static bool ask(int descriptor, const struct sockaddr_in *to)
     return false;
   }
   size = recv(descriptor, packet, sizeof(packet), 0);
-  /* Kind, a stratum that is neither "unsynchronised" nor "go away", our own stamp, and a time at all. */
+  /* Kind, a clock and a stratum that are not "unsynchronised", nor "go away", our own stamp, and a time that may be right. */
   if (
-    size < PACKET_BYTES || (packet[0] & 7) != MODE_SERVER || packet[1] == 0 || packet[1] > 15
+    size < PACKET_BYTES || (packet[0] & 7) != MODE_SERVER || packet[0] >> 6 == LEAP_UNKNOWN || packet[1] == 0 || packet[1] > 15
     || memcmp(packet + 24, &sent, sizeof(sent)) != 0 || word(packet + TRANSMIT_AT) == 0
+    || seconds_of(word(packet + TRANSMIT_AT)) < UNIX_2000
   ) {
     return false;
   }

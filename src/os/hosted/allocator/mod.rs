@@ -73,7 +73,7 @@ impl Locked<'_> {
     /// As the wrapper on RTEMS does at the end of each operation, before the lock is released.
     #[inline(always)]
     fn publish(&self) {
-        pool().publish(self.state.watch.tracker.largest_lower_bound());
+        pool().publish(self.state.watch.tracker.bound());
     }
 
     fn allocate(&mut self, layout: Layout) -> usize {
