@@ -24,12 +24,14 @@ OTHERS = {"boot", "machine"}
 
 
 def verdict(results):
-    """`n passed`, with the failures beside it; a dash when nothing ran."""
+    """`n passed`, with the failures beside it and how many were skipped; a dash when nothing ran."""
     ran = [result for result in results if result["outcome"] != "skipped"]
     failed = [result["test"] for result in ran if result["outcome"] == "failed"]
     if not ran:
         return "-"
-    return f"{len(ran) - len(failed)} passed" + (f", failed: {', '.join(failed)}" if failed else "")
+    skipped = len(results) - len(ran)
+    text = f"{len(ran) - len(failed)} passed"
+    return text + (f", failed: {', '.join(failed)}" if failed else "") + (f", {skipped} skipped" if skipped else "")
 
 
 def row(name, build):
