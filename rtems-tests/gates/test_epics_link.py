@@ -44,6 +44,10 @@ SOURCES = {
     "free": "int _Heap_Free(void) { return 1; }",
     "resize": "int _Heap_Resize_block(void) { return 1; }",
     "space": "int malloc_free_space(void) { return 9; }",
+    # As in RTEMS: a function of one file calls the other, which no --wrap parts.
+    "greedy": "int _Heap_Greedy_allocate(int); int _Heap_Greedy_allocate(int n) { return n + 1; }"
+    "int _Heap_Greedy_allocate_all_except_largest(void) { return _Heap_Greedy_allocate(1) + 1; }"
+    "int __real__Heap_Greedy_allocate(int); int __wrap__Heap_Greedy_allocate(int n) { return __real__Heap_Greedy_allocate(n); }",
     "malloc": "void *_Heap_Allocate_aligned_with_boundary(void); int _Heap_Free(void); int _Heap_Resize_block(void);"
     "void *c_library(void) { _Heap_Free(); _Heap_Resize_block(); return _Heap_Allocate_aligned_with_boundary(); }",
     "main": "int user(void); void *c_library(void); void start(void) { user(); c_library(); }",
@@ -73,7 +77,7 @@ class Links(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         for name, text in SOURCES.items():
             (cls.folder / f"{name}.c").write_text(text)
-            options = ["-O1", "-fno-pic", "-ffunction-sections", "-fno-asynchronous-unwind-tables", "-fno-stack-protector"]
+            options = ["-O1", "-fno-inline", "-fno-ipa-cp", "-fno-pic", "-ffunction-sections", "-fno-asynchronous-unwind-tables", "-fno-stack-protector"]
             subprocess.run([COMPILER, *options, "-c", f"{name}.c"], cwd=cls.folder, check=True)
         for archive, members in ARCHIVES.items():
             subprocess.run(["ar", "rc", archive, *(f"{m}.o" for m in members)], cwd=cls.folder, check=True)
@@ -142,6 +146,12 @@ class Links(unittest.TestCase):
         status, text = self.check()
         self.assertEqual(status, 1)
         self.assertIn("c_library calls _Heap_Resize_block", text)
+
+    def test_what_the_kernel_has_for_its_own_tests(self):
+        # Kept where no sections are collected, and called by nobody.
+        wraps = ["-Wl,--wrap=_Heap_Greedy_allocate", *WRAPS]
+        self.link(*wraps, *ASKED, "librtems_ioc_pool.a", "greedy.o", "main.o", *LIBRARIES)
+        self.assertEqual(self.check(), (0, ""))
 
     def test_no_question_at_all(self):
         self.link("main.o", "search.o", "user.o", "-Wl,--defsym=osiSufficentSpaceInPool=0", "-lkernel", "-Wl,-s")
