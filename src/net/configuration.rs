@@ -99,9 +99,9 @@ fn databases<S: StatusSource>(served: &mut Served<S>, get: Get<'_>, read: Read<'
     failures
 }
 
-/// Anything but `no`, `off`, `false`, `0` and nothing, whatever the case.
+/// Anything but `no`, `off`, `false` and `0`, whatever the case: a switch without a value is on.
 pub fn is_yes(value: &str) -> bool {
-    !["no", "off", "false", "0", ""].iter().any(|no| value.trim().eq_ignore_ascii_case(no))
+    !["no", "off", "false", "0"].iter().any(|no| value.trim().eq_ignore_ascii_case(no))
 }
 
 /// The settings in a file of lines `NAME=VALUE`; `#` begins a comment, and other lines mean nothing.
@@ -180,6 +180,10 @@ mod tests {
         assert!(failures == 0 && may_write(&served, "console1", 8) && !may_write(&served, "elsewhere", 7));
         let (served, _) = applied(&[("acf", "/x.acf"), ("check-client-ip", "YES")]);
         assert!(!may_write(&served, "console1", 8) && may_write(&served, "elsewhere", 7));
+        let (served, _) = applied(&[("read-only", ""), ("put-log", "")]);
+        assert!(!may_write(&served, "", 0) && served.security.logs_all());
+        let (served, _) = applied(&[("read-only", "No"), ("put-log", "0")]);
+        assert!(may_write(&served, "", 0) && !served.security.logs_all());
         let (served, _) = applied(&[("read-only", "on"), ("put-log", "1")]);
         assert!(!may_write(&served, "", 0) && served.security.logs_all());
     }

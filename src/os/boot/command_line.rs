@@ -5,13 +5,29 @@ use alloc::string::String;
 
 /// The value of `--name=value`: the last one, as on every command line. Words that only contain that text do not count.
 pub fn option(line: &str, name: &str) -> Option<String> {
+    last(line, name, None)
+}
+
+/// The same of a switch: `--name` alone and `--name=` say yes, as a program's command line would have it.
+pub fn switch(line: &str, name: &str) -> Option<String> {
+    last(line, name, Some(super::YES))
+}
+
+/// The last `--name=value`; `bare` is what `--name` and `--name=` stand for.
+fn last(line: &str, name: &str, bare: Option<&str>) -> Option<String> {
     let mut found = None;
     let mut rest = line;
     while let Some((word, after)) = word(rest) {
         rest = after;
         let value = word.strip_prefix("--").and_then(|word| word.strip_prefix(name));
-        if let Some(value) = value.and_then(|value| value.strip_prefix('=')) {
-            found = (!value.is_empty()).then(|| value.into());
+        match value {
+            Some("") if bare.is_some() => found = bare.map(String::from),
+            Some(value) => {
+                if let Some(value) = value.strip_prefix('=') {
+                    found = if value.is_empty() { bare } else { Some(value) }.map(String::from);
+                }
+            }
+            None => {}
         }
     }
     found
@@ -59,6 +75,18 @@ mod tests {
             "--path=--ip=10.0.0.1",
             "\"--name=a --ip=10.0.0.1\"",
         ] {
+            assert_eq!(get(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_switch_alone_is_yes() {
+        let get = |line: &str| switch(line, "read-only");
+        for yes in ["--read-only", "--read-only=", "--ip=1 --read-only --x=2", "--read-only=no --read-only"] {
+            assert_eq!(get(yes).as_deref(), Some("yes"), "{yes}");
+        }
+        assert_eq!(get("--read-only --read-only=no").as_deref(), Some("no"));
+        for other in ["", "read-only", "--read-onlyx", "--not--read-only", "\"--x --read-only\""] {
             assert_eq!(get(other), None, "{other}");
         }
     }

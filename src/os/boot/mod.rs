@@ -20,6 +20,12 @@ use alloc::string::String;
 
 use firmware::Firmware;
 
+/// Settings that restrict who may write or log who did. They come to nothing by a `no` alone: where one stands without a
+/// value it says yes.
+const SWITCHES: [&str; 3] = ["read-only", "put-log", "check-client-ip"];
+/// What a switch without a value says.
+const YES: &str = "yes";
+
 /// The sources of one image.
 pub trait Sources {
     /// The text that the boot loader handed over; empty without one.
@@ -38,8 +44,11 @@ pub trait Sources {
     fn configured(&self, name: &str) -> Option<&str>;
 }
 
-/// The value of a setting, from the first source that has one; an empty value is none.
+/// The value of a setting, from the first source that has one; an empty value is none, that of a switch is yes.
 pub fn setting(sources: &impl Sources, name: &str) -> Option<String> {
+    if SWITCHES.contains(&name) {
+        return switch(sources, name);
+    }
     let environment = |name: &str| sources.environment(name).filter(|value| !value.is_empty());
     command_line::option(sources.command_line(), name)
         .or_else(|| sources.firmware().setting(name, &environment))
@@ -47,6 +56,17 @@ pub fn setting(sources: &impl Sources, name: &str) -> Option<String> {
         .or_else(|| sources.network(name))
         .or_else(|| sources.configured(name).map(ToOwned::to_owned))
         .filter(|value| !value.is_empty())
+}
+
+/// The same for one of [`SWITCHES`].
+fn switch(sources: &impl Sources, name: &str) -> Option<String> {
+    let environment = |name: &str| sources.environment(name);
+    command_line::switch(sources.command_line(), name)
+        .or_else(|| sources.firmware().setting(name, &environment))
+        .or_else(|| environment(name))
+        .or_else(|| sources.network(name))
+        .or_else(|| sources.configured(name).map(ToOwned::to_owned))
+        .map(|value| if value.is_empty() { YES.to_owned() } else { value })
 }
 
 #[cfg(test)]
@@ -60,7 +80,7 @@ mod tests {
 
     impl Sources for Board {
         fn command_line(&self) -> &str {
-            if self.without < 1 { "--ntp=10.0.0.1 --name= --EPICS_CA_MCAST_TTL=3" } else { "" }
+            if self.without < 1 { "--ntp=10.0.0.1 --name= --read-only --EPICS_CA_MCAST_TTL=3" } else { "" }
         }
 
         fn firmware(&self) -> Firmware<'_> {
@@ -73,6 +93,7 @@ mod tests {
             let value = match name {
                 "ntp" if self.without < 3 => "10.0.0.3",
                 "EPICS_CAS_SERVER_PORT" => "6064",
+                "put-log" => "",
                 _ => return None,
             };
             Some(value.to_owned())
@@ -87,6 +108,7 @@ mod tests {
                 "ntp" => Some("10.0.0.5"),
                 "name" => Some("crate"),
                 "ip" => Some(""),
+                "check-client-ip" => Some("no"),
                 _ => None,
             }
         }
@@ -100,6 +122,15 @@ mod tests {
         }
         let ttl = |without| setting(&Board { without }, "EPICS_CA_MCAST_TTL");
         assert_eq!((ttl(0).as_deref(), ttl(1).as_deref(), ttl(2)), (Some("3"), Some("4"), None));
+    }
+
+    #[test]
+    fn a_switch_without_a_value_is_yes_in_every_source() {
+        let said = |without, name| setting(&Board { without }, name);
+        assert_eq!(said(0, "read-only").as_deref(), Some("yes"));
+        assert_eq!(said(1, "read-only"), None);
+        assert_eq!(said(0, "put-log").as_deref(), Some("yes"));
+        assert_eq!(said(0, "check-client-ip").as_deref(), Some("no"));
     }
 
     #[test]
