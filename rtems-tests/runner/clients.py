@@ -316,6 +316,11 @@ def never_reading(clients, machine):
     for circuit in stuck:
         circuit.reset()
     served_again(clients, "the reset")
+    # QEMU keeps the resets back until the image has read what came before, which a server that waits does not do: with places
+    # for one client only, those that come later would have none for as long as a stuck client is borne with.
+    machine.command("casrv stop")
+    machine.command("casrv start")
+    served_again(clients, "a restart")
     return f"{len(stuck)} clients, {sent >> 10} kB of requests taken before they waited"
 
 
