@@ -31,9 +31,7 @@ impl<P: Provider> Server<P> {
             }
             self.circuits.mark_ready(slot);
         }
-        while let Some(notice) = self.provider.next_notice() {
-            self.notice(notice);
-        }
+        self.poll_notices();
         self.unpolled = false;
         for _ in 0..CHANGES_PER_CALL {
             let Some(change) = self.provider.next_change() else { return false };
@@ -41,6 +39,14 @@ impl<P: Provider> Server<P> {
         }
         self.unpolled = true;
         true
+    }
+
+    /// Takes what has changed about rights and deleted variables to the channels. Before requests are read: one that came
+    /// after the change is then judged by what holds now.
+    pub fn poll_notices(&mut self) {
+        while let Some(notice) = self.provider.next_notice() {
+            self.notice(notice);
+        }
     }
 
     fn fan_out<A: Admission>(&mut self, change: Change, admission: &A, now: u64) {

@@ -216,6 +216,8 @@ where
                 self.accept(index, poller, now);
             }
         }
+        // Rules that were changed since the last turn hold for the requests of this one.
+        self.protocol.poll_notices();
         let mut closed = self.circuits.receive(&mut self.protocol, &self.admission, poller, now);
         self.protocol.poll_changes(&self.admission, now);
         self.protocol.tick(now);

@@ -228,6 +228,20 @@ fn changed_rights_are_told_once() {
 }
 
 #[test]
+fn requests_after_changed_rights_are_judged_by_them() {
+    let mut c = Conversation::new();
+    let sid = c.create("ival", 4);
+    c.memory().pv("ival").access = Access { read: true, write: false, logged: false };
+    c.memory().notices.push_back(Notice::Access);
+    // What a turn begins with, before it reads requests.
+    c.server.poll_notices();
+    let replies = c.ask(Header::new(command::WRITE_NOTIFY).typed(5, 1).ids(sid, 11), &[0, 0, 0, 7]);
+    let reply = replies.iter().find(|m| m.header.command == command::WRITE_NOTIFY).unwrap();
+    assert_eq!(reply.header.p1, status::NOWTACCESS);
+    assert_eq!(c.memory().pv("ival").values, Values::Long(std::vec![42]));
+}
+
+#[test]
 fn a_deleted_variable_closes_its_channels_alone() {
     let mut c = Conversation::new();
     let gone = c.create("ival", 4);
