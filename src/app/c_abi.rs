@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 
-use super::host::{Host, host, share, shared};
+use super::host::{Host, host, shared};
 use super::{Answer, CreateError, New, PutHandler, PutRequest, PutToken, Pv, SetError};
 use crate::value::{Alarm, Elements, NativeType, Severity, Stamp, Status, Text};
 
@@ -136,10 +136,7 @@ fn known_host(function: &str) -> Option<&'static dyn Host> {
 
 fn handed(result: Result<Pv, CreateError>, name: &str) -> *mut Pv {
     match result {
-        Ok(pv) => {
-            share(&pv);
-            Box::into_raw(Box::new(pv))
-        }
+        Ok(pv) => Box::into_raw(Box::new(pv)),
         Err(error) => {
             log::error!("process variable {name}: {error}");
             ptr::null_mut()

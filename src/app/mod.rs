@@ -26,7 +26,7 @@ mod update;
 
 pub use completions::PutToken;
 pub use handle::Pv;
-pub use host::{Host, register};
+pub use host::{Host, Puts, register};
 pub use news::MAX_PVS;
 pub use puts::{Answer, PutHandler, PutRequest};
 pub use registry::{Application, CreateError, Ended, PutResult};

@@ -9,6 +9,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::handle::{Entry, Pv};
+use super::host::Puts;
 use super::news::MAX_PVS;
 use super::puts::{Answer, Handler, Pending, PutHandler, PutRequest};
 use super::shared::{Ring, Shared};
@@ -96,6 +97,11 @@ impl Application {
             ended: Vec::new(),
             look_at: None,
         }
+    }
+
+    /// Through what puts are ended.
+    pub fn puts(&self) -> Puts {
+        Puts(Arc::clone(&self.shared))
     }
 
     /// Says how the server is called when it waits; the first one counts.

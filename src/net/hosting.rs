@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use core::fmt;
 
 use super::provider::Served;
-use crate::app::{CreateError, PutHandler, Pv, Ring};
+use crate::app::{CreateError, PutHandler, Puts, Pv, Ring};
 use crate::ca::Provider;
 use crate::pv::StatusSource;
 use crate::security::{PutLog, Security};
@@ -30,6 +30,9 @@ pub trait Hosting: Provider {
 
     /// Deletes a record of the application; its index.
     fn delete(&mut self, pv: &Pv) -> Option<u32>;
+
+    /// Through what the application ends puts.
+    fn puts(&self) -> Puts;
 
     /// There are records of the application.
     fn has_application(&self) -> bool;
@@ -65,6 +68,10 @@ impl<S: StatusSource> Hosting for Served<S> {
 
     fn delete(&mut self, pv: &Pv) -> Option<u32> {
         self.application.delete(&mut self.database, pv)
+    }
+
+    fn puts(&self) -> Puts {
+        self.application.puts()
     }
 
     fn has_application(&self) -> bool {

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::format;
 
 use super::Ioc;
-use crate::app::{CreateError, Host, PutHandler, Pv};
+use crate::app::{CreateError, Host, PutHandler, Puts, Pv};
 use crate::ca::Admission;
 use crate::net::{Clocked, Hosting};
 use crate::os::System;
@@ -83,5 +83,9 @@ where
 
     fn delete(&self, pv: &Pv) -> bool {
         Ioc::delete(self, pv)
+    }
+
+    fn puts(&self) -> Puts {
+        self.server().with(|server| server.protocol_mut().provider_mut().puts())
     }
 }
