@@ -12,7 +12,8 @@
 //! | `put-log` | `yes`: every put is logged |
 //!
 //! An IOC far away should come up with what is right: a .db file with an error is left out, and the log says so. With
-//! the access security file it is the other way round: while that cannot be taken, nobody may write.
+//! the access security file and a file of settings, in which that or `read-only` could stand, it is the other way round:
+//! while one of them cannot be taken as a whole, nobody may write.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -27,19 +28,92 @@ pub type Get<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The content of a file, or why there is none.
 pub type Read<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
-/// Puts the settings into effect; how many of them could not be.
+/// What the boot may say in a file of settings, beside the `EPICS_` variables.
+const NAMES: [&str; 7] = ["name", "db", "macros", "acf", "check-client-ip", "read-only", "put-log"];
+
+/// What a file of settings says: lines `NAME=VALUE`, in which `#` begins a comment.
+#[derive(Debug, Default)]
+pub struct Listed {
+    settings: Vec<(String, String)>,
+    /// What could not be taken: the file itself, or lines of it. A restriction may have been among it.
+    lost: u32,
+}
+
+impl Listed {
+    /// Reads the file. The log names what cannot be taken.
+    pub fn read(path: &str, read: Read<'_>) -> Listed {
+        match read(path) {
+            Ok(text) => Listed::parse(path, &text),
+            Err(why) => {
+                log::error!("{path}: {why}");
+                Listed { settings: Vec::new(), lost: 1 }
+            }
+        }
+    }
+
+    fn parse(path: &str, text: &[u8]) -> Listed {
+        let mut listed = Listed::default();
+        // What some editors put before a text.
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+            let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            if let Err(why) = listed.take(line) {
+                log::error!("{path}: line {number}: {}: {why}", line.escape_ascii());
+                listed.lost += 1;
+            }
+        }
+        listed
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), &'static str> {
+        let line = core::str::from_utf8(line).map_err(|_| "this is not UTF-8")?;
+        let (name, value) = line.split_once('=').ok_or("this is not of the form NAME=VALUE")?;
+        let name = name.trim();
+        if !NAMES.contains(&name) && !name.starts_with("EPICS_") {
+            return Err("there is no such setting");
+        }
+        self.settings.try_reserve(1).map_err(|_| "no memory")?;
+        self.settings.push((name.to_owned(), value.trim().to_owned()));
+        Ok(())
+    }
+
+    /// A setting; the first line of it counts.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+}
+
+/// Puts the settings into effect; how many of them could not be. `listed` is the file that some of them came from: while
+/// that is not taken as a whole nobody may write, whatever the others say.
 pub fn apply<S: StatusSource>(
+    served: &mut Served<S>,
+    listed: &Listed,
+    get: Get<'_>,
+    read: Read<'_>,
+    resolve: acf::Resolve<'_>,
+) -> u32 {
+    let failures = databases(served, get, read) + access(served, get, read, resolve);
+    if listed.lost > 0 {
+        log::error!("not all settings of the file could be taken; until `access load FILE` nobody may write");
+        served.security.lock();
+    }
+    failures + listed.lost
+}
+
+fn access<S: StatusSource>(
     served: &mut Served<S>,
     get: Get<'_>,
     read: Read<'_>,
     resolve: acf::Resolve<'_>,
 ) -> u32 {
-    let mut failures = databases(served, get, read);
     // What is neither yes nor no is yes: all that these switches do is to be careful.
     let yes = |name: &str| get(name).is_some_and(|value| is_yes(&value));
     served.security.set_log_all(yes("put-log"));
     served.security.set_read_only(yes("read-only"));
-    let Some(path) = get("acf") else { return failures };
+    let Some(path) = get("acf") else { return 0 };
     let by_address = yes("check-client-ip").then_some(resolve);
     let rules = read(&path)
         .map_err(|why| alloc::format!("{path}: {why}"))
@@ -50,14 +124,14 @@ pub fn apply<S: StatusSource>(
                 log::warn!("{path}: host {} could not be resolved", host.escape_ascii());
             }
             served.security.set_rules(Some(rules));
+            0
         }
         Err(why) => {
             log::error!("{why}; until `access load FILE` nobody may write");
             served.security.lock();
-            failures += 1;
+            1
         }
     }
-    failures
 }
 
 fn databases<S: StatusSource>(served: &mut Served<S>, get: Get<'_>, read: Read<'_>) -> u32 {
@@ -104,21 +178,6 @@ pub fn is_yes(value: &str) -> bool {
     !["no", "off", "false", "0"].iter().any(|no| value.trim().eq_ignore_ascii_case(no))
 }
 
-/// The settings in a file of lines `NAME=VALUE`; `#` begins a comment, and other lines mean nothing.
-pub fn settings_in(text: &[u8]) -> Vec<(String, String)> {
-    let mut settings = Vec::new();
-    for line in text.split(|&byte| byte == b'\n') {
-        let line = core::str::from_utf8(line).unwrap_or_default();
-        let line = line.split('#').next().unwrap_or_default().trim();
-        if let Some((name, value)) = line.split_once('=')
-            && settings.try_reserve(1).is_ok()
-        {
-            settings.push((name.trim().to_owned(), value.trim().to_owned()));
-        }
-    }
-    settings
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +206,8 @@ mod tests {
         let mut served = served();
         let get =
             |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
-        let failures = apply(&mut served, &get, &read, &|name| (name == "console1").then_some(7));
+        let failures =
+            apply(&mut served, &Listed::default(), &get, &read, &|name| (name == "console1").then_some(7));
         (served, failures)
     }
 
@@ -188,12 +248,49 @@ mod tests {
         assert!(!may_write(&served, "", 0) && served.security.logs_all());
     }
 
+    fn file(text: &'static [u8]) -> Listed {
+        Listed::read("/x", &|_| Ok(text.to_vec()))
+    }
+
     #[test]
     fn a_file_of_settings() {
-        let text =
-            b"# where\nname = crate7\nEPICS_CAS_SERVER_PORT=5070 # not the usual one\nnonsense\n\xff=1\n";
-        let found = settings_in(text);
-        let pairs: Vec<(&str, &str)> = found.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        assert_eq!(pairs, [("name", "crate7"), ("EPICS_CAS_SERVER_PORT", "5070")]);
+        let listed = file(
+            b"\xef\xbb\xbfname = crate7\r\n# w\xe4re\nEPICS_CAS_SERVER_PORT=5070 # usual\n\nname=2\nmacros=A=1\n",
+        );
+        assert_eq!(listed.get("name").as_deref(), Some("crate7"));
+        assert_eq!(listed.get("EPICS_CAS_SERVER_PORT").as_deref(), Some("5070"));
+        assert_eq!(listed.get("macros").as_deref(), Some("A=1"));
+        assert_eq!((listed.get("acf"), listed.lost), (None, 0));
+        let typos: [&[u8]; 5] = [b"read_only=yes", b"ACF=/x.acf", b"acf /x.acf", b"=1", b"acf=\xff"];
+        for line in typos {
+            let listed = Listed::parse("/x", &[b"put-log=no\n", line].concat());
+            assert_eq!((listed.lost, listed.get("put-log").as_deref()), (1, Some("no")), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn without_all_of_its_settings_nobody_writes() {
+        let lost =
+            [file(b"read_only=yes"), file(b"acf"), Listed::read("/none", &|_| Err("no such file".into()))];
+        for listed in lost {
+            for acf in [None, Some("/x.acf")] {
+                let mut served = served();
+                // What the boot line says comes first, but opens nothing.
+                let get = |name: &str| match name {
+                    "read-only" => Some("no".into()),
+                    "acf" => acf.map(Into::into),
+                    _ => listed.get(name),
+                };
+                assert_eq!(apply(&mut served, &listed, &get, &read, &|_| None), 1);
+                served.security.set_read_only(false);
+                assert!(!may_write(&served, "console1", 7) && served.security.is_locked());
+                let rules = acf::parse("/x.acf", &read("/x.acf").unwrap(), None).unwrap();
+                served.security.set_rules(Some(rules));
+                assert!(may_write(&served, "console1", 7));
+            }
+        }
+        let (mut served, listed) = (served(), file(b"put-log=yes"));
+        assert_eq!(apply(&mut served, &listed, &|name| listed.get(name), &read, &|_| None), 0);
+        assert!(may_write(&served, "", 0) && served.security.logs_all());
     }
 }

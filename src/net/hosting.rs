@@ -103,9 +103,9 @@ impl<S: StatusSource> Hosting for Served<S> {
                     )?;
                 }
             }
-            None if security.is_locked() => {
-                out.write_str("no valid access security file: until one is loaded nobody may write\n")?
-            }
+            None if security.is_locked() => out.write_str(
+                "no valid access security file or settings: until such a file is loaded nobody may write\n",
+            )?,
             None => out.write_str("no rules: everybody may read and write\n")?,
         }
         writeln!(out, "read-only: {}", on_off(security.is_read_only()))?;

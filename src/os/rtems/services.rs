@@ -5,7 +5,6 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -64,17 +63,10 @@ fn build() -> Result<Ioc, String> {
     let said = |name: &str| settings::setting(name).map(ToString::to_string);
     let own = |name: &str| said(name).or_else(|| files::default(name).map(ToString::to_string));
     // A file of settings comes behind what the boot says, before what the image has.
-    let from_file = own("settings").map_or_else(Vec::new, |path| match files::read(&path) {
-        Ok(text) => configuration::settings_in(&text),
-        Err(why) => {
-            // Who may write could stand in it.
-            log::error!("{path}: {why}; nobody may write");
-            vec![("read-only".to_string(), "yes".to_string())]
-        }
-    });
+    let listed = own("settings")
+        .map_or_else(configuration::Listed::default, |path| configuration::Listed::read(&path, &files::read));
     let get = |name: &str| {
-        let listed = || from_file.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        said(name).or_else(listed).or_else(|| files::default(name).map(ToString::to_string))
+        said(name).or_else(|| listed.get(name)).or_else(|| files::default(name).map(ToString::to_string))
     };
     let settings =
         Settings::from_environment(&get, &dotted, Vec::new()).map_err(|error| error.to_string())?;
@@ -98,7 +90,7 @@ fn build() -> Result<Ioc, String> {
     }
     let protocol = ca::Config { limits, ..ca::Config::DEFAULT };
     let mut provider = Served::new(database, status, LOGGED_PUTS);
-    configuration::apply(&mut provider, &get, &files::read, &dotted);
+    configuration::apply(&mut provider, &listed, &get, &files::read, &dotted);
     let server = Server::new(Rtems, ca::Server::new(protocol, provider), PoolAdmission);
     let mut ioc = Ioc::new(Rtems, server, settings, super::echo::OPTIONS);
     if get("check-client-ip").is_some_and(|value| configuration::is_yes(&value)) {
