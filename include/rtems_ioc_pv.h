@@ -86,7 +86,7 @@ int rtems_ioc_pv_set_text(rtems_ioc_pv *pv, const char *value);
 typedef struct rtems_ioc_value {
     unsigned type;        /* of the elements: for an array that of the record; text may be CHAR */
     size_t count;         /* number of elements */
-    const void *data;     /* the elements */
+    const void *data;     /* the elements, aligned as their type wants it: an array of it is */
     unsigned status;      /* alarm status by EPICS's code (9 COMM, 1 READ ...), 0: none */
     unsigned severity;    /* 0 none, 1 MINOR, 2 MAJOR, 3 INVALID; the record's limits may raise a worse one */
     uint32_t seconds;     /* since 1990-01-01 UTC; with both 0 the server's time */
