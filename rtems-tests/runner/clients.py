@@ -320,8 +320,16 @@ def never_reading(clients, machine):
     # for one client only, those that come later would have none for as long as a stuck client is borne with.
     machine.command("casrv stop")
     machine.command("casrv start")
-    served_again(clients, "a restart")
+    # The resets come now, and QEMU may give one to a client that has just taken that port's place.
+    for _ in range(3):
+        served_again(clients, "a restart")
     return f"{len(stuck)} clients, {sent >> 10} kB of requests taken before they waited"
+
+
+def caget_at_the_end(clients, machine):
+    """After all of that a client is served."""
+    served_again(clients, "the other tests")
+    return caget(clients, machine)
 
 
 # In this order: name, function, takes minutes.
@@ -344,5 +352,5 @@ TESTS = [
     ("many-circuits", many_circuits, False),
     ("never-reading", never_reading, False),
     ("acctst", acctst, True),
-    ("caget-at-the-end", caget, False),
+    ("caget-at-the-end", caget_at_the_end, False),
 ]
