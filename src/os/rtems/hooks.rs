@@ -36,24 +36,26 @@ const _: () = assert!(size_of::<ResizeNote>() <= 4 * size_of::<usize>());
 const _: () = assert!(Watch::<Configured>::RECORDED == 0);
 
 /// The tracker of the C heap; whoever touches it holds the heap's lock.
+#[repr(transparent)]
 pub struct HeapWatch(UnsafeCell<Watch<Configured>>);
 
-// SAFETY: the only accesses are in `watch`, whose contract is that the heap's lock is held.
+// SAFETY: it is reached by `watch` and by the hooks that `wrap.c` hands it to, one at a time: the contract of both is that the
+// heap's lock is held. (`wrap.c` itself looks at the first word, also without the lock where another heap is meant: one load
+// of a word that is never the address of that heap.)
 unsafe impl Sync for HeapWatch {}
 
 /// `wrap.c` takes its address and passes it to the hooks that are called for every block: they then find all they need from
 /// one register, where the compiler would form the address of a static again and again.
 // SAFETY: the name belongs to this package.
-#[unsafe(no_mangle)]
-#[allow(non_upper_case_globals)]
-static rtems_ioc_heap_watch: HeapWatch = HeapWatch(UnsafeCell::new(Watch::new()));
+#[unsafe(export_name = "rtems_ioc_heap_watch")]
+static WATCH: HeapWatch = HeapWatch(UnsafeCell::new(Watch::new()));
 
 /// # Safety
 /// The C heap's lock is held, and the reference does not outlive it.
 #[inline(always)]
 unsafe fn watch<'a>() -> &'a mut Watch<Configured> {
     // SAFETY: the lock makes us the only user, by the contract above.
-    unsafe { &mut *rtems_ioc_heap_watch.0.get() }
+    unsafe { &mut *WATCH.0.get() }
 }
 
 /// Whether this RTEMS has the layout that this archive was built for.
@@ -100,7 +102,7 @@ fn publish(watch: &Watch<Configured>) {
 ///
 /// # Safety
 /// The C heap's lock is held and the heap is recorded: `wrap.c` calls this where RTEMS called the heap, after a look at the
-/// first word of `watch`, which is [`rtems_ioc_heap_watch`].
+/// first word of `watch`, which is [`WATCH`] and nowhere else borrowed meanwhile.
 // SAFETY: the name belongs to this package.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtems_ioc_heap_allocated(watch: &mut HeapWatch, pointer: usize) -> u32 {
@@ -125,7 +127,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_before_free(
     pointer: usize,
     note: &mut FreeNote,
 ) {
-    // SAFETY: as for `rtems_ioc_heap_allocated`.
+    // SAFETY: the lock is held, and a heap that is recorded has the expected layout.
     let memory = unsafe { RawMemory::new() };
     watch.0.get_mut().tracker.note_free(&memory, pointer, note);
 }
@@ -142,7 +144,7 @@ pub unsafe extern "C" fn rtems_ioc_heap_after_free(
     freed: u32,
 ) -> u32 {
     let watch = watch.0.get_mut();
-    // SAFETY: as for `rtems_ioc_heap_allocated`.
+    // SAFETY: the lock is held, and a heap that is recorded has the expected layout.
     let memory = unsafe { RawMemory::new() };
     if !watch.tracker.record_free(&memory, note, freed != 0) {
         return 0;
