@@ -40,30 +40,35 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
 static SIZES: [u32; 4] = [8, 16, 32, 64];
 
 /// Looks into a table, checked without a panic.
+// SAFETY: nothing is linked with this.
 #[unsafe(no_mangle)]
 pub extern "C" fn planted_quiet(class: u32) -> u32 {
     SIZES.get(class as usize).copied().unwrap_or(0)
 }
 
 /// The same by an index out of bounds: a panic.
+// SAFETY: nothing is linked with this.
 #[unsafe(no_mangle)]
 pub extern "C" fn planted_index(class: u32) -> u32 {
     SIZES[class as usize]
 }
 
 /// A value that may not be there: a panic by another way.
+// SAFETY: nothing is linked with this.
 #[unsafe(no_mangle)]
 pub extern "C" fn planted_unwrap(class: u32) -> u32 {
     SIZES.get(class as usize).copied().unwrap()
 }
 
 /// A zero divisor: a panic nobody has written.
+// SAFETY: nothing is linked with this.
 #[unsafe(no_mangle)]
 pub extern "C" fn planted_division(class: u32) -> u32 {
     64 / class
 }
 
 /// Memory from the heap whose hook this is.
+// SAFETY: nothing is linked with this.
 #[unsafe(no_mangle)]
 pub extern "C" fn planted_allocation(class: u32) -> u32 {
     *core::hint::black_box(Box::new(class))
