@@ -26,6 +26,9 @@ OWN_DESCRIPTORS = 16
 CLUSTER_BYTES, WINDOW_BYTES = 2048, 16384
 # Name searches that wait (a socket buffer of 256 kB), and the reserve of buffers_legacy.c four times.
 OWN_CLUSTERS = 262144 // (2048 + 128) + 4 * 32
+# libbsd: a window may be held in eight times as many bytes, in clusters with an mbuf of 256 bytes; a send buffer fills its
+# clusters. Name searches that wait (a socket buffer of 64 kB, eight times), and the rings of the driver.
+LIBBSD_OWN_CLUSTERS = 8 * 65536 // (2048 + 256) + 2 * 512
 # What the sources ask for and a BSP's file need not say.
 OPTIONAL = {
     "NETWORK_ADDRESS": "",
@@ -161,9 +164,9 @@ class Bsp:
         return None
 
     def check_numbers(self):
-        """Raises when circuits and clients could use up descriptors or, on the legacy stack, network buffers.
+        """Raises when circuits and clients could use up descriptors or network buffers.
 
-        That stack takes a received packet of any size into a cluster of 2 kB, and a client that is not read from fills its
+        The stacks take a received packet of any size into a cluster of 2 kB, and a client that is not read from fills its
         window: without clusters the driver waits for one, and nobody's packets arrive any more.
         """
         server, network = self.config["server"], self.config["network"]
@@ -174,6 +177,14 @@ class Bsp:
                 f"{self.name}: {clients} clients need {wanted} descriptors, {self.config_path.name} has "
                 f"{network['descriptors']}"
             )
+        if self.stack == "libbsd":
+            window = 8 * network["tcp_receive_bytes"] // (CLUSTER_BYTES + 256) + network["tcp_send_bytes"] // CLUSTER_BYTES
+            wanted = clients * window + LIBBSD_OWN_CLUSTERS
+            if not wanted <= network["clusters"] <= network["domain_bytes"] // 2 // CLUSTER_BYTES:
+                raise BuildError(
+                    f"{self.name}: the buffers of {clients} clients take {wanted} clusters, and half of domain_bytes holds "
+                    f"{network['domain_bytes'] // 2 // CLUSTER_BYTES}; {self.config_path.name} has clusters = {network['clusters']}"
+                )
         window = 2 * network.get("tcp_receive_bytes", WINDOW_BYTES) // (CLUSTER_BYTES + 128)
         wanted = (clients * window + OWN_CLUSTERS) * CLUSTER_BYTES
         if self.stack == "legacy" and network["cluster_bytes"] < wanted:

@@ -87,6 +87,16 @@ class Configure(unittest.TestCase):
     def test_too_few_network_buffers(self):
         self.assertIn("bytes of clusters", self.refusal(network={"cluster_bytes": 1 << 20}))
 
+    def test_too_few_network_buffers_on_libbsd(self):
+        path = bsps.CONFIG / "arm-xilinx_zynq_a9_qemu.toml"
+        pc = self.prefix / "lib" / "pkgconfig" / "powerpc-rtems6-qemuprep.pc"
+        bsp = bsps.Bsp(self.prefix, "arm/xilinx_zynq_a9_qemu", path, "6", pc)
+        config = bsp.config
+        bsp.check_numbers()
+        for key, value in (("clusters", 4096), ("domain_bytes", 16 << 20), ("tcp_receive_bytes", 65536), ("tcp_send_bytes", 1 << 18)):
+            bsp.config = {**config, "network": {**config["network"], key: value}}
+            self.assertRaisesRegex(BuildError, "the buffers of 76 clients take \\d+ clusters", bsp.check_numbers)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <sys/sysctl.h>
 
 #include <machine/rtems-bsd-commands.h>
 #include <rtems.h>
@@ -127,6 +129,30 @@ static int by_settings(const char *address)
   return 0;
 }
 
+/* FreeBSD's stack lets the buffers of a connection grow, and takes each packet, however small, into a cluster of 2 kB. Clients
+ * whose requests are left unread would hold all clusters; the driver, which then has none for the next packet, interrupts
+ * again and again, and no task runs any more. With these numbers the clients that bsp-config admits leave some: see
+ * check_numbers in bsps.py. */
+static void limit_buffers(void)
+{
+  static const struct {
+    const char *name;
+    int value;
+  } limits[] = {
+    { "kern.ipc.nmbclusters", RTEMS_IOC_NETWORK_CLUSTERS },
+    { "net.inet.tcp.recvspace", RTEMS_IOC_NETWORK_TCP_RECEIVE_BYTES },
+    { "net.inet.tcp.recvbuf_auto", 0 },
+    { "net.inet.tcp.sendspace", RTEMS_IOC_NETWORK_TCP_SEND_BYTES },
+    { "net.inet.tcp.sendbuf_auto", 0 },
+  };
+
+  for (size_t i = 0; i < RTEMS_ARRAY_SIZE(limits); ++i) {
+    if (sysctlbyname(limits[i].name, NULL, NULL, &limits[i].value, sizeof(limits[i].value)) != 0) {
+      printf("rtems-ioc: network: %s cannot be %d: %s\n", limits[i].name, limits[i].value, strerror(errno));
+    }
+  }
+}
+
 int rtems_ioc_network_start(void)
 {
   const char *address = rtems_ioc_setting("ip");
@@ -139,6 +165,7 @@ int rtems_ioc_network_start(void)
   }
   /* The stack's timer sets itself up in its own task. */
   rtems_task_wake_after(2);
+  limit_buffers();
   rtems_bsd_ifconfig_lo0();
   if (if_nametoindex(interface) == 0) {
     printf("rtems-ioc: there is no interface %s\n", interface);
@@ -158,9 +185,7 @@ const char *rtems_ioc_network_status(void)
   return status;
 }
 
-#ifdef RTEMS_IOC_NETWORK_DOMAIN_BYTES
 #define RTEMS_BSD_CONFIG_DOMAIN_PAGE_MBUFS_SIZE RTEMS_IOC_NETWORK_DOMAIN_BYTES
-#endif
 #define RTEMS_BSD_CONFIG_BSP_CONFIG
 #define RTEMS_BSD_CONFIG_INIT
 #include <machine/rtems-bsd-config.h>
